@@ -51,17 +51,28 @@ pub enum Ablation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StagedSettings {
-    pub(super) ratio: f64,
-    pub(super) budget: usize,
-    pub(super) seed: u64,
-    pub(super) alpha: f64,
-    pub(super) ablation: Ablation,
-    pub(super) drop: LayerDrop,
-    pub(super) rest: Rest,
-    pub(super) probe_share: f64,
-    pub(super) groups_share: f64,
-    pub(super) chunk: usize,
-    pub(super) batch: usize,
+    /// Target fraction of ones, in (0, 1).
+    pub ratio: f64,
+    /// Evaluations, anchors included.
+    pub budget: usize,
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// Weight of the ratio penalty, > 0.
+    pub alpha: f64,
+    /// Whether every variable is converted alone first.
+    pub ablation: Ablation,
+    /// How hard a layer is to convert.
+    pub drop: LayerDrop,
+    /// What the layers hold that stage 3 has not reached yet.
+    pub rest: Rest,
+    /// Share of the budget for stage 1, in [0, 1].
+    pub probe_share: f64,
+    /// Share of the budget for stage 3, in [0, 1].
+    pub groups_share: f64,
+    /// Most variables that stage 3 searches jointly.
+    pub chunk: usize,
+    /// Masks that are asked for at a time.
+    pub batch: usize,
 }
 
 impl StagedSettings {
