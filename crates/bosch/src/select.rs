@@ -26,6 +26,19 @@ pub struct SelectSettings {
     pub trace: Option<PathBuf>,
 }
 
+impl SelectSettings {
+    /// Log-probabilities as the score, generations of at most 128 tokens, no trace.
+    pub fn new(model: impl Into<String>, search: StagedSettings) -> Self {
+        Self {
+            search,
+            form: NiahForm::LogProbability,
+            max_new_tokens: 128,
+            model: model.into(),
+            trace: None,
+        }
+    }
+}
+
 /// A finished search.
 #[derive(Clone, Debug)]
 pub struct Selected {
