@@ -1,7 +1,18 @@
 //! Hybrid full and sliding-window attention, on libtorch.
+
+mod config;
+mod error;
+mod weights;
+
 pub use tch;
+
+pub use crate::config::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
+pub use crate::error::{Error, TensorProblem};
+pub use crate::weights::{TensorSpec, WeightSource, check};
 
 /// Which libtorch answers: a tensor of zeros of length `n` summed.
 pub fn probe(n: i64) -> f64 {
-    tch::Tensor::ones([n], (tch::Kind::Float, tch::Device::Cpu)).sum(tch::Kind::Float).double_value(&[])
+    tch::Tensor::ones([n], (tch::Kind::Float, tch::Device::Cpu))
+        .sum(tch::Kind::Float)
+        .double_value(&[])
 }
