@@ -3,9 +3,14 @@
 //! A [`WeightSource`] hands out tensors by their Hugging Face name, whatever the file calls them. [`check`] compares a
 //! source with the tensors that a [`ModelConfig`](crate::ModelConfig) asks for and lists all problems at once.
 
+mod mmap;
+mod safetensors;
+
 use tch::{Device, Kind, Tensor};
 
 use crate::error::{Error, TensorProblem};
+
+pub use self::safetensors::SafetensorsFolder;
 
 /// The name and shape of a tensor that a model needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
