@@ -19,7 +19,11 @@ fn main() {
     };
     let joint = out.join("libtorch-lib");
     if let Err(error) = link_folder(&library, &joint) {
-        println!("cargo::error=cannot link {} to {}: {error}", joint.display(), library.display());
+        println!(
+            "cargo::error=cannot link {} to {}: {error}",
+            joint.display(),
+            library.display()
+        );
         return;
     }
     println!("cargo::rustc-link-search=native={}", joint.display());

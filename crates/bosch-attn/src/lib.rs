@@ -1,7 +1,37 @@
 //! Hybrid full and sliding-window attention, on libtorch.
+
+mod answer;
+pub mod attention;
+mod block;
+mod cache;
+mod config;
+mod decoder;
+mod error;
+mod generate;
+mod linear;
+mod mask;
+mod mlp;
+mod norm;
+mod plan;
+mod prefix;
+mod rope;
+mod weights;
+
 pub use tch;
+
+pub use crate::answer::Sample;
+pub use crate::cache::KvCache;
+pub use crate::config::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
+pub use crate::decoder::{Decoder, LoadOptions};
+pub use crate::error::{Error, TensorProblem};
+pub use crate::generate::Generation;
+pub use crate::mask::{HeadMask, Window};
+pub use crate::prefix::{LayerEvaluations, PrefixScorer};
+pub use crate::weights::{SafetensorsFolder, TensorSpec, WeightSource, check};
 
 /// Which libtorch answers: a tensor of zeros of length `n` summed.
 pub fn probe(n: i64) -> f64 {
-    tch::Tensor::ones([n], (tch::Kind::Float, tch::Device::Cpu)).sum(tch::Kind::Float).double_value(&[])
+    tch::Tensor::ones([n], (tch::Kind::Float, tch::Device::Cpu))
+        .sum(tch::Kind::Float)
+        .double_value(&[])
 }
