@@ -14,10 +14,10 @@ use std::time::Instant;
 
 use bosch::attn::Window;
 use bosch::core::{Mask, StagedSettings};
-use bosch::eval::niah::{self, Haystack, NiahSample, Subtask};
+use bosch::eval::niah::{Essay, Generator, NiahConfig, NiahSample, Subtask};
 use bosch::plots::{Curve, convergence_svg, masks_svg};
 use bosch::{
-    CompareSettings, DecoderModel, Grid, HybridModel, LayerBaseline, NiahForm, Provenance, Row,
+    CompareSettings, DecoderModel, Grid, HybridModel, LayerBaseline, Provenance, Row,
     SelectSettings, Selected, Selection, compare_masks, markdown_table, select_heads,
 };
 use clap::Parser;
@@ -116,14 +116,15 @@ fn samples(
 ) -> Result<Vec<NiahSample>, Box<dyn Error>> {
     let subtasks = [Subtask::Single1, Subtask::Single2, Subtask::MultiKey1];
     let essay = match &arguments.haystack {
-        Some(path) => Haystack::from_path(path)?,
-        None => Haystack::shipped_essay(),
+        Some(path) => Essay::from_path(path)?,
+        None => Essay::built_in(),
     };
     let mut streams = Vec::new();
     for (index, subtask) in subtasks.into_iter().enumerate() {
-        let config = subtask.config().tokens(arguments.tokens).new_tokens(arguments.new_tokens);
+        let config = NiahConfig::new(subtask, arguments.tokens).new_tokens(arguments.new_tokens);
         let share = (count + subtasks.len() - 1 - index) / subtasks.len();
-        streams.push(niah::generate(&config, &essay, model, share, seed)?.into_iter());
+        let samples = Generator::new(config, essay.clone())?.samples(model, share, seed)?;
+        streams.push(samples.into_iter());
     }
     Ok((0..count).filter_map(|i| streams[i % subtasks.len()].next()).collect())
 }
@@ -135,11 +136,11 @@ fn search(
     progress: &mut Progress,
 ) -> Result<Selected, Box<dyn Error>> {
     let settings = SelectSettings {
-        search: StagedSettings::new(arguments.ratio, arguments.budget).seed(arguments.seed),
-        form: NiahForm::LogProbability,
-        max_new_tokens: arguments.new_tokens,
-        model: arguments.model.file_name().unwrap_or_default().to_string_lossy().into(),
         trace: Some(arguments.output.join("trace.jsonl")),
+        ..SelectSettings::new(
+            arguments.model.file_name().unwrap_or_default().to_string_lossy(),
+            StagedSettings::new(arguments.ratio, arguments.budget).seed(arguments.seed),
+        )
     };
     Ok(select_heads(model, calibration, &settings, |event| progress.hear(event))?)
 }

@@ -57,14 +57,15 @@
 //! }
 //!
 //! # fn samples() -> Vec<bosch::eval::niah::NiahSample> {
-//! #     use bosch::eval::{BoxError, Prompt, niah};
-//! #     fn words(prompt: &Prompt) -> Result<usize, BoxError> {
+//! #     use bosch::eval::niah::{Essay, Generator, NiahConfig, Subtask};
+//! #     use bosch::eval::{BoxError, Prompt};
+//! #     let words = |prompt: &Prompt| -> Result<usize, BoxError> {
 //! #         Ok(prompt.to_text().split_whitespace().count())
-//! #     }
-//! #     let config = niah::Subtask::Single1.config(256);
-//! #     niah::generate(&config, &words, 2, 1).unwrap()
+//! #     };
+//! #     let config = NiahConfig::new(Subtask::Single1, 256);
+//! #     Generator::new(config, Essay::built_in()).unwrap().samples(&words, 2, 1).unwrap()
 //! # }
-//! let samples = samples(); // from `eval::niah::generate`
+//! let samples = samples(); // from `eval::niah::Generator`
 //! let settings = bosch::SelectSettings::new("planted", StagedSettings::new(0.5, 60));
 //! let selected = bosch::select_heads(&mut Planted(Mask::zeros(8)), &samples, &settings, |_| {
 //!     ControlFlow::Continue(())

@@ -12,6 +12,10 @@ use plotters::style::RGBColor;
 const DARK: RGBColor = RGBColor(24, 78, 119);
 /// Sliding window.
 const LIGHT: RGBColor = RGBColor(217, 226, 236);
+/// Single trials.
+const TEAL: RGBColor = RGBColor(0, 137, 123);
+/// Levels to compare with.
+const ORANGE: RGBColor = RGBColor(239, 108, 0);
 /// Text and axes.
 const INK: RGBColor = RGBColor(40, 40, 40);
 

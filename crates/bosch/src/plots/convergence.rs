@@ -4,9 +4,8 @@ use plotters::prelude::{
     ChartBuilder, Circle, IntoDrawingArea, LineSeries, PathElement, SVGBackend, SeriesLabelPosition, WHITE,
 };
 use plotters::style::Color;
-use plotters::style::full_palette::{ORANGE_800, TEAL_600};
 
-use super::{DARK, INK, LIGHT, drawing_error};
+use super::{DARK, INK, LIGHT, ORANGE, TEAL, drawing_error};
 use crate::Error;
 
 /// What a search went through.
@@ -60,10 +59,10 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
             .draw()
             .map_err(drawing_error)?;
         chart
-            .draw_series(curve.trials.iter().map(|point| Circle::new(*point, 2, TEAL_600.mix(0.5).filled())))
+            .draw_series(curve.trials.iter().map(|point| Circle::new(*point, 2, TEAL.mix(0.5).filled())))
             .map_err(drawing_error)?;
         for (index, (name, level)) in curve.references.iter().enumerate() {
-            let style = ORANGE_800.mix(1.0 / (1.0 + index as f64)).stroke_width(1);
+            let style = ORANGE.mix(1.0 / (1.0 + index as f64)).stroke_width(1);
             chart
                 .draw_series(LineSeries::new([(0, *level), (last, *level)], style))
                 .map_err(drawing_error)?
