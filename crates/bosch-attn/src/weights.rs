@@ -3,6 +3,8 @@
 //! A [`WeightSource`] hands out tensors by their Hugging Face name, whatever the file calls them. [`check`] compares a
 //! source with the tensors that a [`ModelConfig`](crate::ModelConfig) asks for and lists all problems at once.
 
+#[cfg(feature = "gguf")]
+mod gguf;
 mod mmap;
 mod safetensors;
 
