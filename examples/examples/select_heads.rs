@@ -158,10 +158,10 @@ fn report_search(selected: &Selected, model: &DecoderModel, started: Instant) {
     );
     let work = model.layer_evaluations();
     println!(
-        "layer evaluations: {} computed, {} saved by exact reuse ({:.2}× fewer)",
+        "layer evaluations: {:.0} computed, {:.0} saved by exact reuse ({:.2} times fewer)",
         work.done,
         work.saved,
-        (work.done + work.saved) as f64 / work.done.max(1) as f64
+        (work.done + work.saved) / work.done.max(1.0)
     );
 }
 
