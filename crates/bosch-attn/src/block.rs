@@ -30,6 +30,23 @@ pub(crate) struct Attention {
 }
 
 impl Block {
+    /// The same layer over the same memory.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            attention_norm: self.attention_norm.share(),
+            attention: Attention {
+                qkv: self.attention.qkv.share(),
+                head_norm: self.attention.head_norm.as_ref().map(RmsNorm::share),
+                output: self.attention.output.share(),
+                query_heads: self.attention.query_heads,
+                groups: self.attention.groups,
+                head_dim: self.attention.head_dim,
+            },
+            mlp_norm: self.mlp_norm.share(),
+            mlp: self.mlp.share(),
+        }
+    }
+
     /// From the layer's input `[N, D]` to its output, `[N, D]`, or `[tail, D]` in a pass that asks for a tail.
     pub(crate) fn forward(
         &self,

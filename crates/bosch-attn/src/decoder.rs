@@ -47,6 +47,21 @@ impl Decoder {
         self.device
     }
 
+    /// The same decoder over the same memory, for another thread (a [`Tensor`] cannot be read from two).
+    #[must_use]
+    pub fn share(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            kind: self.kind,
+            device: self.device,
+            longer_texts: self.longer_texts,
+            embedding: self.embedding.shallow_clone(),
+            layers: self.layers.iter().map(Block::share).collect(),
+            norm: self.norm.share(),
+            head: self.head.share(),
+        }
+    }
+
     /// Permits texts beyond `max_positions` also where the model has no rotary scaling.
     #[must_use]
     pub fn with_longer_texts(mut self) -> Self {

@@ -14,6 +14,14 @@ impl Linear {
         x.linear(&self.weight, self.bias.as_ref())
     }
 
+    /// The same layer over the same memory.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            weight: self.weight.shallow_clone(),
+            bias: self.bias.as_ref().map(Tensor::shallow_clone),
+        }
+    }
+
     /// The layer that computes outputs `first..first + count` only; shares the weights.
     pub(crate) fn rows(&self, first: i64, count: i64) -> Self {
         Self {

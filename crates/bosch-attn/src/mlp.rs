@@ -13,6 +13,15 @@ pub(crate) struct Mlp {
 }
 
 impl Mlp {
+    /// The same layers over the same memory.
+    fn share(&self) -> Self {
+        Self {
+            gate: self.gate.share(),
+            up: self.up.share(),
+            down: self.down.share(),
+        }
+    }
+
     /// `[N, D]` to `[N, D]`.
     pub(crate) fn forward(&self, x: &Tensor) -> Tensor {
         // Gate and up stay apart: one product of twice the width was measured to be slower on the CPU.
@@ -64,6 +73,19 @@ pub(crate) enum FeedForward {
 }
 
 impl FeedForward {
+    /// The same layers over the same memory.
+    pub(crate) fn share(&self) -> Self {
+        match self {
+            Self::Dense(mlp) => Self::Dense(mlp.share()),
+            Self::Sparse(moe) => Self::Sparse(Moe {
+                router: moe.router.share(),
+                experts: moe.experts.iter().map(Mlp::share).collect(),
+                per_token: moe.per_token,
+                normalise: moe.normalise,
+            }),
+        }
+    }
+
     pub(crate) fn forward(&self, x: &Tensor) -> Tensor {
         match self {
             Self::Dense(mlp) => mlp.forward(x),

@@ -18,6 +18,14 @@ impl RmsNorm {
         (&wide * (mean + self.eps).rsqrt()).to_kind(x.kind()) * &self.weight
     }
 
+    /// The same norm over the same memory.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            weight: self.weight.shallow_clone(),
+            eps: self.eps,
+        }
+    }
+
     /// The norm with rows `first..first + count` of a weight `[rows, d]`.
     pub(crate) fn rows(&self, first: i64, count: i64) -> Self {
         Self {

@@ -1,15 +1,17 @@
 //! Our libtorch decoder as a [`HybridModel`].
 
+mod workers;
+
 use std::path::Path;
-use std::rc::Rc;
 
 use bosch_attn::{
-    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, ModelConfig,
-    PrefixScorer, Sample, Specials, Tokenizer, Window,
+    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, ModelConfig, Sample,
+    Specials, Tokenizer, Window,
 };
 use bosch_core::Mask;
 use bosch_eval::{BoxError, Generation, Prompt, Question, TextModel, TokenCounter};
 
+use self::workers::{Scorers, available_threads, deal, share};
 use crate::{Grid, HybridModel};
 
 /// Bytes that stored layer inputs may take unless [`DecoderModel::set_reuse_limit`] says otherwise.
@@ -20,15 +22,15 @@ const REUSE_LIMIT: usize = 1 << 30;
 /// Log-probabilities of the same questions under one mask after another reuse the inputs of the
 /// layers below the first difference, to the same bits as without.
 pub struct DecoderModel {
-    decoder: Rc<Decoder>,
+    decoder: Decoder,
     tokenizer: Tokenizer,
     chat: Option<ChatTemplate>,
     window: Window,
     mask: HeadMask,
     reuse_limit: usize,
     /// The questions of the last call and their prepared samples.
-    prepared: Option<(Vec<Question>, PrefixScorer<Rc<Decoder>>)>,
-    /// Layer evaluations of scorers that were given up.
+    prepared: Option<(Vec<Question>, Scorers)>,
+    /// Layer evaluations of the questions before.
     earlier: LayerEvaluations,
 }
 
@@ -63,7 +65,7 @@ impl DecoderModel {
             if tokenizer.has_chat_template() { Some(tokenizer.chat_template()?) } else { None };
         let mask = HeadMask::zeros(decoder.config().layers, decoder.config().groups);
         Ok(Self {
-            decoder: Rc::new(decoder),
+            decoder,
             tokenizer,
             chat,
             window,
@@ -97,7 +99,7 @@ impl DecoderModel {
     /// questions of a call is 1.
     #[must_use]
     pub fn layer_evaluations(&self) -> LayerEvaluations {
-        let current = self.prepared.as_ref().map(|(_, scorer)| scorer.layer_evaluations());
+        let current = self.prepared.as_ref().map(|(_, scorers)| scorers.layer_evaluations());
         let current = current.unwrap_or_default();
         LayerEvaluations {
             done: self.earlier.done + current.done,
@@ -133,7 +135,7 @@ impl DecoderModel {
         self.prepared = None;
     }
 
-    fn prepare(&mut self, questions: &[Question]) -> Result<PrefixScorer<Rc<Decoder>>, Error> {
+    fn prepare(&self, questions: &[Question]) -> Result<Scorers, Error> {
         let samples = questions
             .iter()
             .map(|question| {
@@ -143,7 +145,7 @@ impl DecoderModel {
                 })
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        PrefixScorer::new(Rc::clone(&self.decoder), self.window, &samples, self.reuse_limit)
+        Scorers::new(&self.decoder, self.window, &samples, self.reuse_limit)
     }
 
     /// Greedy continuations of at most `count` tokens, ended by the model's stop tokens if `stops`.
@@ -153,10 +155,16 @@ impl DecoderModel {
         count: usize,
         stops: bool,
     ) -> Result<Vec<Vec<u32>>, Error> {
-        let prompts: Vec<&[u32]> = prompts.iter().map(Vec::as_slice).collect();
         let stop = if stops { self.stop_ids() } else { Vec::new() };
         let settings = bosch_attn::Generation { max_new_tokens: count, stop };
-        self.decoder.generate(&prompts, &self.mask, self.window, &settings)
+        let (mask, window) = (&self.mask, self.window);
+        let parts = available_threads().min(prompts.len()).max(1);
+        let mut decoders: Vec<Decoder> = (0..parts).map(|_| self.decoder.share()).collect();
+        deal(&mut decoders, |decoder, index| {
+            let share = share(prompts, index, parts);
+            let share: Vec<&[u32]> = share.iter().map(Vec::as_slice).collect();
+            decoder.generate(&share, mask, window, &settings)
+        })
     }
 
     fn stop_ids(&self) -> Vec<u32> {
@@ -198,12 +206,12 @@ impl TextModel for DecoderModel {
 
     fn answer_log_probabilities(&mut self, questions: &[Question]) -> Result<Vec<f64>, Error> {
         if self.prepared.as_ref().is_none_or(|(known, _)| known != questions) {
-            let scorer = self.prepare(questions)?;
+            let scorers = self.prepare(questions)?;
             self.forget();
-            self.prepared = Some((questions.to_vec(), scorer));
+            self.prepared = Some((questions.to_vec(), scorers));
         }
         match &mut self.prepared {
-            Some((_, scorer)) => scorer.score(&self.mask),
+            Some((_, scorers)) => scorers.score(&self.mask),
             None => Ok(Vec::new()),
         }
     }
