@@ -41,6 +41,10 @@ pub enum Error {
     #[error("the tokenizer failed")]
     Tokenizer(#[source] BoxError),
 
+    /// The user's model failed or answered in a shape that was not asked for.
+    #[error("the model failed")]
+    Model(#[source] BoxError),
+
     /// A file could not be read or written.
     #[error("cannot use {}", path.display())]
     Io {
@@ -76,5 +80,14 @@ impl Error {
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
+    }
+
+    /// An [`Error::Format`] at a line counted from 1.
+    pub(crate) fn format(path: &Path, line: usize, problem: impl Display) -> Self {
+        Self::Format {
+            path: path.to_owned(),
+            line,
+            problem: problem.to_string(),
+        }
     }
 }

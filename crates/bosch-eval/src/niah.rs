@@ -11,11 +11,15 @@ mod config;
 mod essay;
 mod fit;
 mod generator;
+mod grid;
 mod needle;
 mod sample;
+mod task;
 mod words;
 
 pub use config::{Depth, EssayStart, HaystackKind, NeedleKind, NiahConfig, PromptForm, Subtask};
 pub use essay::Essay;
 pub use generator::Generator;
+pub use grid::{GridSettings, NiahGrid};
 pub use sample::NiahSample;
+pub use task::Niah;

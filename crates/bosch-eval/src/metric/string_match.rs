@@ -1,5 +1,7 @@
 //! RULER's two metrics (NVIDIA/RULER, `scripts/eval/synthetic/constants.py`).
 
+use crate::text::python_strip;
+
 /// The fraction of the references that occur in the prediction, in 0..=1; 0 without references.
 ///
 /// Lower-cased substrings count, on purpose: `12` occurs in `123`.
@@ -37,4 +39,18 @@ pub fn string_match_part<S: AsRef<str>>(prediction: &str, references: &[S]) -> f
 
 fn contains(lower_cased: &str, reference: &impl AsRef<str>) -> bool {
     lower_cased.contains(&reference.as_ref().to_lowercase())
+}
+
+/// What RULER does to a prediction before it matches: control characters become line breaks, and
+/// white space goes from both ends.
+///
+/// ```
+/// assert_eq!(bosch_eval::ruler_postprocess("\t12\x0034 \r\n"), "12\n34");
+/// ```
+pub fn ruler_postprocess(prediction: &str) -> String {
+    let visible: String = python_strip(prediction)
+        .chars()
+        .map(|c| if c < ' ' { '\n' } else { c })
+        .collect();
+    python_strip(&visible).to_owned()
 }
