@@ -45,6 +45,7 @@ mod optimizer;
 mod rng;
 mod space;
 pub mod staged;
+mod surrogate;
 mod trace;
 mod trial;
 
@@ -55,7 +56,7 @@ pub use event::Event;
 pub use loss::{Anchors, RatioPenalty, ones_for_ratio};
 pub use mask::Mask;
 pub use objective::{FromFn, Objective, TryFromFn, from_fn, try_from_fn};
-pub use optimizer::{LocalSearch, Optimizer, drive, maximize};
+pub use optimizer::{LocalSearch, Optimizer, Portfolio, Roulette, drive, maximize};
 pub use rng::Rng;
 pub use space::Space;
 pub use staged::{Ablation, LayerDrop, Outcome, Rest, StagedSettings};

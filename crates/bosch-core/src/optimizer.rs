@@ -10,8 +10,12 @@ use crate::space::Space;
 use crate::trial::Trial;
 
 mod local_search;
+mod portfolio;
+mod roulette;
 
 pub use local_search::LocalSearch;
+pub use portfolio::Portfolio;
+pub use roulette::Roulette;
 
 /// A solver that proposes masks and learns from their scores; object-safe.
 ///

@@ -5,6 +5,8 @@ use crate::error::InvalidInput;
 use crate::mask::Mask;
 use crate::rng::Rng;
 
+mod steps;
+
 /// Variables that share one rule: how many of them are ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pool {
@@ -242,27 +244,19 @@ impl Space {
         Ok(mask)
     }
 
-    /// One random smallest step away from a mask of the space: two unequal variables of one rule
-    /// exchanged, or one variable flipped where the number of ones is free. None if nothing can move.
-    pub fn step(&self, mask: &Mask, rng: &mut Rng) -> Option<Mask> {
-        let total: usize = self.pools.iter().map(Pool::freedom).sum();
-        let mut at = rng.below(total);
-        let pool = self.pools.iter().find(|pool| {
-            let here = at < pool.freedom();
-            at = at.saturating_sub(pool.freedom());
-            here
-        })?;
-        let mut next = mask.clone();
-        if pool.ones.is_none() {
-            let i = *rng.choose(&pool.variables)?;
-            next.set(i, !mask.get(i));
-        } else {
-            let (ones, zeros): (Vec<_>, Vec<_>) =
-                pool.variables.iter().partition(|&&i| mask.get(i));
-            next.set(*rng.choose(&ones)?, false);
-            next.set(*rng.choose(&zeros)?, true);
-        }
-        Some(next)
+    /// The expected share of ones among the variables that are not fixed.
+    pub(crate) fn share(&self) -> f64 {
+        let free: usize = self.pools.iter().map(|pool| pool.variables.len()).sum();
+        let ones = |pool: &Pool| match pool.ones {
+            Some(ones) => ones as f64,
+            None => 0.5 * pool.variables.len() as f64,
+        };
+        self.pools.iter().map(ones).sum::<f64>() / free.max(1) as f64
+    }
+
+    /// Whether the number of ones is given for all variables that are not fixed.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.pools.iter().all(|pool| pool.ones.is_some())
     }
 
     /// The mask with the fixed variables put to their values.

@@ -2,14 +2,19 @@
 
 use crate::error::Error;
 use crate::objective::Objective;
-use crate::optimizer::{LocalSearch, Optimizer, drive};
+use crate::optimizer::{Optimizer, Portfolio, drive};
 use crate::staged::Search;
 
-/// Uses all that is left of the budget on free exchanges around the best mask so far.
+/// Uses all that is left of the budget on free exchanges, with a model of what all evaluations so
+/// far have shown.
 pub(super) fn polish<O: Objective>(search: &mut Search<'_, '_, O>) -> Result<(), Error<O::Error>> {
     let budget = search.evaluator.remaining();
     let start = search.begin("polish", budget);
-    let mut solver = LocalSearch::new(search.space.clone(), search.seed_of("polish", 0));
+    let seed = search.seed_of("polish", 0);
+    let mut solver = Portfolio::new(search.space.clone(), search.blocks, budget, seed)?;
+    if let Some(scores) = &search.harmless {
+        solver = solver.expecting(scores)?;
+    }
     solver.tell(search.evaluator.trials());
     drive(search.evaluator, &mut solver, budget, search.settings.batch)?;
     search.end("polish", start);
