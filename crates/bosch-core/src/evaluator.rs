@@ -20,6 +20,13 @@ mod run;
 pub use run::Plan;
 use run::Run;
 
+/// How exact a score has to be.
+#[derive(Debug, Clone, Copy)]
+enum Care {
+    Score,
+    Estimate,
+}
+
 type Observer<'a> = Box<dyn FnMut(&Event) -> ControlFlow<()> + 'a>;
 
 /// Calls an objective for a search, and owns all that is common to searches: the budget, the memo
@@ -168,6 +175,23 @@ impl<'a, O: Objective> Evaluator<'a, O> {
     /// The objective's faults, the trace's, and [`Error::Input`] for a mask of another dimension
     /// or before [`start`](Self::start). All evaluations that succeeded are kept and written.
     pub fn evaluate(&mut self, masks: &[Mask]) -> Result<Vec<Trial>, Error<O::Error>> {
+        self.obtain(masks, Care::Score)
+    }
+
+    /// As [`evaluate`](Self::evaluate), but [estimates](Objective::estimate) are enough, for masks that
+    /// cannot be the result. An estimate counts as an evaluation and stands for the score from then on.
+    ///
+    /// # Errors
+    ///
+    /// As [`evaluate`](Self::evaluate).
+    pub fn screen(&mut self, masks: &[Mask]) -> Result<Vec<Trial>, Error<O::Error>> {
+        match masks.iter().any(|mask| self.is_admissible(mask)) {
+            true => self.obtain(masks, Care::Score),
+            false => self.obtain(masks, Care::Estimate),
+        }
+    }
+
+    fn obtain(&mut self, masks: &[Mask], care: Care) -> Result<Vec<Trial>, Error<O::Error>> {
         let dim = self.dim();
         if let Some(mask) = masks.iter().find(|mask| mask.len() != dim) {
             return Err(InvalidInput::new("bits of a mask", dim, mask.len()).into());
@@ -182,7 +206,7 @@ impl<'a, O: Objective> Evaluator<'a, O> {
         let new = self.replay(new)?;
         for chunk in new.chunks(self.batch) {
             if !self.stopped {
-                self.pay(chunk)?;
+                self.pay(chunk, care)?;
             }
         }
         Ok(masks

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use crate::mask::Mask;
+use crate::trial::Trial;
 
 /// An expensive black box that scores masks; higher is better.
 ///
@@ -50,6 +51,30 @@ pub trait Objective {
     fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
         masks.iter().map(|mask| self.score(mask)).collect()
     }
+
+    /// The score of a mask that only matters if it beats `rival`, the best one so far.
+    ///
+    /// Override it where a part of the work (some of the samples) shows that a mask is worse: answer
+    /// then with an estimate below the rival's score, and leave the rest of the work out. It has to
+    /// depend on mask and rival alone, else a resumed search goes another way.
+    ///
+    /// # Errors
+    ///
+    /// As [`score`](Self::score).
+    fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
+        let _ = rival;
+        self.score(mask)
+    }
+
+    /// A cheaper estimate of the score, on the same scale, for masks that teach but cannot be the
+    /// result, such as those of an ablation.
+    ///
+    /// # Errors
+    ///
+    /// As [`score`](Self::score).
+    fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+        self.score(mask)
+    }
 }
 
 impl<O: Objective + ?Sized> Objective for &mut O {
@@ -65,6 +90,14 @@ impl<O: Objective + ?Sized> Objective for &mut O {
 
     fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
         (**self).score_batch(masks)
+    }
+
+    fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
+        (**self).score_against(mask, rival)
+    }
+
+    fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+        (**self).estimate(mask)
     }
 }
 

@@ -14,6 +14,10 @@ use bosch_eval::{BoxError, Generation, Prompt, Question, TextModel, TokenCounter
 use self::workers::{Scorers, available_threads, deal, share};
 use crate::{Grid, HybridModel};
 
+/// Lists of questions that are kept prepared, each with its share of the reuse limit: a search may
+/// score its samples in a few portions.
+const PREPARED_LISTS: usize = 4;
+
 /// Bytes that stored layer inputs may take unless [`DecoderModel::set_reuse_limit`] says otherwise.
 const REUSE_LIMIT: usize = 1 << 30;
 
@@ -28,10 +32,16 @@ pub struct DecoderModel {
     window: Window,
     mask: HeadMask,
     reuse_limit: usize,
-    /// The questions of the last call and their prepared samples.
-    prepared: Option<(Vec<Question>, Scorers)>,
+    /// The questions of the last calls and their prepared samples, the latest last.
+    prepared: Vec<Prepared>,
     /// Layer evaluations of the questions before.
     earlier: LayerEvaluations,
+}
+
+/// Questions, ready to be scored under any mask.
+struct Prepared {
+    questions: Vec<Question>,
+    scorers: Scorers,
 }
 
 impl DecoderModel {
@@ -71,7 +81,7 @@ impl DecoderModel {
             window,
             mask,
             reuse_limit: REUSE_LIMIT,
-            prepared: None,
+            prepared: Vec::new(),
             earlier: LayerEvaluations::default(),
         })
     }
@@ -92,19 +102,22 @@ impl DecoderModel {
     /// dropped.
     pub fn set_reuse_limit(&mut self, bytes: usize) {
         self.reuse_limit = bytes;
-        self.forget();
+        while !self.prepared.is_empty() {
+            self.forget_first();
+        }
     }
 
-    /// Layer evaluations computed and saved by reuse since the model was loaded; one layer over all
-    /// questions of a call is 1.
+    /// Layer evaluations computed and saved by reuse since the model was loaded; one layer for one
+    /// question is 1.
     #[must_use]
     pub fn layer_evaluations(&self) -> LayerEvaluations {
-        let current = self.prepared.as_ref().map(|(_, scorers)| scorers.layer_evaluations());
-        let current = current.unwrap_or_default();
-        LayerEvaluations {
-            done: self.earlier.done + current.done,
-            saved: self.earlier.saved + current.saved,
+        let mut sum = self.earlier;
+        for prepared in &self.prepared {
+            let part = prepared.scorers.layer_evaluations();
+            sum.done += part.done;
+            sum.saved += part.saved;
         }
+        sum
     }
 
     /// The token ids of a prompt, as the model sees it.
@@ -130,12 +143,13 @@ impl DecoderModel {
         }
     }
 
-    fn forget(&mut self) {
-        self.earlier = self.layer_evaluations();
-        self.prepared = None;
+    fn forget_first(&mut self) {
+        let part = self.prepared.remove(0).scorers.layer_evaluations();
+        self.earlier.done += part.done;
+        self.earlier.saved += part.saved;
     }
 
-    fn prepare(&self, questions: &[Question]) -> Result<Scorers, Error> {
+    fn prepare(&self, questions: &[Question]) -> Result<Prepared, Error> {
         let samples = questions
             .iter()
             .map(|question| {
@@ -145,7 +159,9 @@ impl DecoderModel {
                 })
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        Scorers::new(&self.decoder, self.window, &samples, self.reuse_limit)
+        let limit = self.reuse_limit / PREPARED_LISTS;
+        let scorers = Scorers::new(&self.decoder, self.window, &samples, limit)?;
+        Ok(Prepared { questions: questions.to_vec(), scorers })
     }
 
     /// Greedy continuations of at most `count` tokens, ended by the model's stop tokens if `stops`.
@@ -205,13 +221,18 @@ impl TextModel for DecoderModel {
     }
 
     fn answer_log_probabilities(&mut self, questions: &[Question]) -> Result<Vec<f64>, Error> {
-        if self.prepared.as_ref().is_none_or(|(known, _)| known != questions) {
-            let scorers = self.prepare(questions)?;
-            self.forget();
-            self.prepared = Some((questions.to_vec(), scorers));
+        match self.prepared.iter().position(|prepared| prepared.questions == questions) {
+            Some(known) => self.prepared[known..].rotate_left(1),
+            None => {
+                let prepared = self.prepare(questions)?;
+                if self.prepared.len() == PREPARED_LISTS {
+                    self.forget_first();
+                }
+                self.prepared.push(prepared);
+            }
         }
-        match &mut self.prepared {
-            Some((_, scorers)) => scorers.score(&self.mask),
+        match self.prepared.last_mut() {
+            Some(prepared) => prepared.scorers.score(&self.mask),
             None => Ok(Vec::new()),
         }
     }

@@ -127,7 +127,7 @@ fn read_array(reader: &mut Reader, key: &str) -> Result<Value, Error> {
         return Err(reader.error(format!("at most {ELEMENTS} elements of {key}"), count));
     }
     reader.need(count, bytes, &format!("elements of {key}"))?;
-    let mut numbers = || 0..count;
+    let numbers = || 0..count;
     Ok(match kind {
         6 => Value::Floats(
             numbers()

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::mask::Mask;
 use crate::objective::Objective;
+use crate::trial::Trial;
 
 /// Why a call of the objective gave no scores.
 pub(super) enum Fault<E> {
@@ -12,13 +13,29 @@ pub(super) enum Fault<E> {
     Answer(String, String),
 }
 
+/// What is asked of an objective.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Request<'t> {
+    /// Scores.
+    Scores,
+    /// The score of one mask that only matters if it beats this one.
+    Against(&'t Trial),
+    /// Estimates.
+    Estimates,
+}
+
 /// The scores of these masks, one for each of them, or why there are none.
 pub(super) fn call<O: Objective>(
     objective: &mut O,
     masks: &[Mask],
+    request: Request<'_>,
 ) -> Result<Vec<f64>, Fault<O::Error>> {
-    let scores = catch_unwind(AssertUnwindSafe(|| match masks {
-        [mask] => objective.score(mask).map(|score| vec![score]),
+    let scores = catch_unwind(AssertUnwindSafe(|| match (request, masks) {
+        (Request::Estimates, _) => masks.iter().map(|mask| objective.estimate(mask)).collect(),
+        (Request::Against(rival), [mask]) => {
+            objective.score_against(mask, rival).map(|score| vec![score])
+        }
+        (_, [mask]) => objective.score(mask).map(|score| vec![score]),
         _ => objective.score_batch(masks),
     }));
     let scores = match scores {

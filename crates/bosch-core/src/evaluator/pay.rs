@@ -7,8 +7,8 @@ use crate::objective::Objective;
 use crate::trace::Record;
 use crate::trial::Trial;
 
-use super::Evaluator;
-use super::call::{Fault, call};
+use super::call::{Fault, Request, call};
+use super::{Care, Evaluator};
 
 impl<O: Objective> Evaluator<'_, O> {
     /// Takes from the trace what it holds of these new masks, and returns the others.
@@ -37,8 +37,17 @@ impl<O: Objective> Evaluator<'_, O> {
     }
 
     /// Asks the objective for these masks and records the answers.
-    pub(super) fn pay(&mut self, masks: &[Mask]) -> Result<(), Error<O::Error>> {
-        match call(&mut self.objective, masks) {
+    pub(super) fn pay(&mut self, masks: &[Mask], care: Care) -> Result<(), Error<O::Error>> {
+        let rival = match masks {
+            [mask] if self.is_admissible(mask) => self.best().cloned(),
+            _ => None,
+        };
+        let request = match (care, &rival) {
+            (Care::Estimate, _) => Request::Estimates,
+            (Care::Score, Some(rival)) => Request::Against(rival),
+            (Care::Score, None) => Request::Scores,
+        };
+        match call(&mut self.objective, masks, request) {
             Ok(scores) => {
                 let mut bad = None;
                 for (mask, &score) in masks.iter().zip(&scores) {
@@ -57,7 +66,7 @@ impl<O: Objective> Evaluator<'_, O> {
             Err(fault) => {
                 // The batch says nothing of its single masks: ask for them one by one, so that
                 // those before the faulty one are kept.
-                masks.chunks(1).try_for_each(|mask| self.pay(mask))?;
+                masks.chunks(1).try_for_each(|mask| self.pay(mask, care))?;
                 Err(self.error(fault))
             }
         }

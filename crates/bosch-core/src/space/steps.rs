@@ -1,6 +1,6 @@
 //! Smallest steps inside a [`Space`]: swaps under a quota, flips where the number of ones is free.
 
-use super::Space;
+use super::{Pool, Space};
 use crate::mask::Mask;
 use crate::rng::Rng;
 

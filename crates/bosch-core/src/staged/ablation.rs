@@ -21,7 +21,7 @@ pub(super) fn ablation<O: Objective>(
     let start = search.begin("ablation", dim + 1);
     let alone: Vec<Mask> = (0..dim).map(|i| Mask::zeros(dim).with(i, true)).collect();
     for masks in alone.chunks(search.settings.batch) {
-        search.evaluator.evaluate(masks)?;
+        search.evaluator.screen(masks)?;
     }
     let trials = alone.iter().map_while(|mask| search.evaluator.trial(mask));
     let scores: Vec<f64> = trials.map(|trial| trial.score).collect();

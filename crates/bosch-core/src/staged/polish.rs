@@ -13,7 +13,7 @@ pub(super) fn polish<O: Objective>(search: &mut Search<'_, '_, O>) -> Result<(),
     let seed = search.seed_of("polish", 0);
     let mut solver = Portfolio::new(search.space.clone(), search.blocks, budget, seed)?;
     if let Some(scores) = &search.harmless {
-        solver = solver.expecting(scores)?;
+        solver = solver.expecting(scores)?.warm();
     }
     solver.tell(search.evaluator.trials());
     drive(search.evaluator, &mut solver, budget, search.settings.batch)?;

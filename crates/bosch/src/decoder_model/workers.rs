@@ -58,7 +58,6 @@ pub(super) fn available_threads() -> usize {
 /// The samples of a call, ready to be scored under any mask; one scorer a thread.
 pub(super) struct Scorers {
     scorers: Vec<PrefixScorer<Decoder>>,
-    samples: usize,
 }
 
 impl Scorers {
@@ -76,7 +75,7 @@ impl Scorers {
                 PrefixScorer::new(decoder.share(), window, &share, reuse_limit / count)
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { scorers, samples: samples.len() })
+        Ok(Self { scorers })
     }
 
     /// Mean answer log-probability of each sample under `mask`.
@@ -84,14 +83,13 @@ impl Scorers {
         deal(&mut self.scorers, |scorer, _| scorer.score(mask))
     }
 
-    /// One layer over all samples for one mask is 1.
+    /// One layer for one sample is 1.
     pub(super) fn layer_evaluations(&self) -> LayerEvaluations {
         let mut sum = LayerEvaluations::default();
         for scorer in &self.scorers {
-            let share = scorer.samples() as f64 / self.samples as f64;
             let part = scorer.layer_evaluations();
-            sum.done += part.done * share;
-            sum.saved += part.saved * share;
+            sum.done += part.done * scorer.samples() as f64;
+            sum.saved += part.saved * scorer.samples() as f64;
         }
         sum
     }
