@@ -44,13 +44,25 @@ impl PlantedModel {
 
     /// A model without fault, at full attention.
     pub fn new() -> Self {
-        Self { mask: Mask::zeros(24), evaluations: 0, fault: None, pause: Duration::ZERO }
+        Self {
+            mask: Mask::zeros(24),
+            evaluations: 0,
+            fault: None,
+            pause: Duration::ZERO,
+        }
     }
 
     fn log_probability(&self) -> f64 {
-        let lost = Self::RETRIEVING.iter().filter(|group| self.mask.get(**group)).count();
+        let lost = Self::RETRIEVING
+            .iter()
+            .filter(|group| self.mask.get(**group))
+            .count();
         let both = Self::EITHER.iter().all(|group| self.mask.get(*group));
-        let small: f64 = self.mask.iter_ones().map(|group| 0.002 * (1 + group / 4) as f64).sum();
+        let small: f64 = self
+            .mask
+            .iter_ones()
+            .map(|group| 0.002 * (1 + group / 4) as f64)
+            .sum();
         -0.1 - 0.8 * lost as f64 - if both { 0.7 } else { 0.0 } - small
     }
 }
@@ -64,12 +76,19 @@ impl Default for PlantedModel {
 impl TextModel for PlantedModel {
     type Error = PlantedError;
 
-    fn generate(&mut self, prompts: &[Prompt], _: &Generation) -> Result<Vec<String>, PlantedError> {
+    fn generate(
+        &mut self,
+        prompts: &[Prompt],
+        _: &Generation,
+    ) -> Result<Vec<String>, PlantedError> {
         Ok(vec![String::new(); prompts.len()])
     }
 
     #[allow(clippy::panic)] // one of the faults that a search has to survive
-    fn answer_log_probabilities(&mut self, questions: &[Question]) -> Result<Vec<f64>, PlantedError> {
+    fn answer_log_probabilities(
+        &mut self,
+        questions: &[Question],
+    ) -> Result<Vec<f64>, PlantedError> {
         self.evaluations += 1;
         std::thread::sleep(self.pause);
         match self.fault {
@@ -83,7 +102,13 @@ impl TextModel for PlantedModel {
 
 impl HybridModel for PlantedModel {
     fn grid(&self) -> Grid {
-        Grid { layers: 6, groups: 4, query_heads: 8, window: 16, sinks: 4 }
+        Grid {
+            layers: 6,
+            groups: 4,
+            query_heads: 8,
+            window: 16,
+            sinks: 4,
+        }
     }
 
     fn apply(&mut self, mask: &Mask) -> Result<(), PlantedError> {

@@ -19,7 +19,9 @@ impl Checkout {
         fs::create_dir_all(folder.path().join("bin")).unwrap();
         fs::copy(script, folder.path().join("scripts/get-libtorch")).unwrap();
         let checkout = Self { folder };
-        for tool in ["bash", "dirname", "uname", "df", "awk", "cat", "du", "cut", "mkdir", "rm", "mv", "gcc"] {
+        for tool in [
+            "bash", "dirname", "uname", "df", "awk", "cat", "du", "cut", "mkdir", "rm", "mv", "gcc",
+        ] {
             if let Some(path) = find(tool) {
                 symlink(path, checkout.folder.path().join("bin").join(tool)).unwrap();
             }
@@ -57,7 +59,9 @@ impl Checkout {
 }
 
 fn find(tool: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(tool)).find(|path| path.exists())
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(tool))
+        .find(|path| path.exists())
 }
 
 const LINUX: &str = r#"case "$1" in -s) echo Linux ;; -m) echo x86_64 ;; esac"#;
@@ -65,13 +69,18 @@ const LINUX: &str = r#"case "$1" in -s) echo Linux ;; -m) echo x86_64 ;; esac"#;
 #[test]
 fn no_python_is_said() {
     let checkout = Checkout::new();
-    checkout.tool("uname", LINUX).fails_with(&[], "Python 3 is needed");
+    checkout
+        .tool("uname", LINUX)
+        .fails_with(&[], "Python 3 is needed");
 }
 
 #[test]
 fn python_without_pip_is_said() {
     let checkout = Checkout::new();
-    checkout.tool("uname", LINUX).tool("python3", "exit 1").fails_with(&[], "has no pip");
+    checkout
+        .tool("uname", LINUX)
+        .tool("python3", "exit 1")
+        .fails_with(&[], "has no pip");
 }
 
 #[test]
@@ -88,7 +97,10 @@ fn a_full_disk_is_said_with_both_figures() {
 fn another_platform_is_told_what_to_do() {
     let checkout = Checkout::new();
     checkout
-        .tool("uname", r#"case "$1" in -s) echo Plan9 ;; -m) echo mips ;; esac"#)
+        .tool(
+            "uname",
+            r#"case "$1" in -s) echo Plan9 ;; -m) echo mips ;; esac"#,
+        )
         .fails_with(&[], "no recipe for Plan9 on mips: install PyTorch 2.13.0");
 }
 
@@ -97,15 +109,24 @@ fn a_failed_download_leaves_nothing_behind() {
     let checkout = Checkout::new();
     checkout
         .tool("uname", LINUX)
-        .tool("python3", r#"case "$3" in --version) exit 0 ;; *) exit 7 ;; esac"#)
+        .tool(
+            "python3",
+            r#"case "$3" in --version) exit 0 ;; *) exit 7 ;; esac"#,
+        )
         .fails_with(&[], "pip could not download torch 2.13.0");
-    let left: Vec<_> = fs::read_dir(checkout.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(checkout.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
 #[test]
 fn a_libtorch_variable_that_points_nowhere_is_said() {
-    Checkout::new().fails_with(&[("LIBTORCH", "/nowhere")], "LIBTORCH is set to /nowhere, which has no lib folder");
+    Checkout::new().fails_with(
+        &[("LIBTORCH", "/nowhere")],
+        "LIBTORCH is set to /nowhere, which has no lib folder",
+    );
 }
 
 #[test]
@@ -115,7 +136,10 @@ fn what_is_there_is_left_alone() {
     fs::create_dir(&libtorch).unwrap();
     fs::write(libtorch.join("build-version"), "2.13.0\n").unwrap();
     let (success, text) = checkout.run(&[]);
-    assert!(success && text.contains("libtorch 2.13.0 is in .libtorch"), "{text}");
+    assert!(
+        success && text.contains("libtorch 2.13.0 is in .libtorch"),
+        "{text}"
+    );
     let (success, text) = checkout.run(&[("LIBTORCH_USE_PYTORCH", "1")]);
     assert!(success && text.contains("nothing to do"), "{text}");
 }

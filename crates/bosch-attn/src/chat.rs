@@ -254,7 +254,10 @@ mod tests {
         let template = ChatTemplate::new(source, "model.gguf").unwrap();
         let error = template.render(&[Message::user("Hi")], ChatEnd::LastMessage);
         let text = error.unwrap_err().to_string();
-        assert!(text.contains("a system message comes first (line 2"), "{text}");
+        assert!(
+            text.contains("a system message comes first (line 2"),
+            "{text}"
+        );
         assert!(text.contains("model.gguf"), "{text}");
     }
 
@@ -263,7 +266,10 @@ mod tests {
         let error = ChatTemplate::new("\n{% if %}", "model.gguf").unwrap_err();
         assert!(matches!(error, Error::Format { .. }));
         let text = error.to_string();
-        assert!(text.starts_with("model.gguf: ") && text.contains("line 2"), "{text}");
+        assert!(
+            text.starts_with("model.gguf: ") && text.contains("line 2"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -26,7 +26,6 @@ pub use tch;
 pub use crate::answer::Sample;
 pub use crate::cache::KvCache;
 pub use crate::chat::{ChatEnd, ChatTemplate, Message};
-pub use crate::tokenizer::{Specials, Tokenizer};
 pub use crate::config::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
 pub use crate::decoder::{Decoder, LoadOptions};
 pub use crate::error::{Error, TensorProblem};
@@ -35,6 +34,7 @@ pub use crate::generate::Generation;
 pub use crate::gguf::GgufFile;
 pub use crate::mask::{HeadMask, Window};
 pub use crate::prefix::{LayerEvaluations, PrefixScorer};
+pub use crate::tokenizer::{Specials, Tokenizer};
 pub use crate::weights::{SafetensorsFolder, TensorSpec, WeightSource, check};
 
 /// Which libtorch answers: a tensor of zeros of length `n` summed.

@@ -69,10 +69,11 @@ impl Tokenizer {
     }
 
     fn encoded(&self, text: &str, add_specials: bool) -> Result<Vec<u32>, Error> {
-        let encoding = guarded(|| self.inner.encode_fast(text, add_specials)).map_err(|reason| {
-            let expected = format!("a text for the tokenizer of {}", self.origin);
-            Error::input("text", expected, reason)
-        })?;
+        let encoding =
+            guarded(|| self.inner.encode_fast(text, add_specials)).map_err(|reason| {
+                let expected = format!("a text for the tokenizer of {}", self.origin);
+                Error::input("text", expected, reason)
+            })?;
         Ok(encoding.get_ids().to_vec())
     }
 
@@ -155,10 +156,9 @@ impl Tokenizer {
             ));
         };
         let template = ChatTemplate::new(source, &self.origin)?;
-        Ok(self
-            .named
-            .iter()
-            .fold(template, |template, (name, token)| template.with(name, token)))
+        Ok(self.named.iter().fold(template, |template, (name, token)| {
+            template.with(name, token)
+        }))
     }
 }
 

@@ -49,14 +49,19 @@ impl LayerBaseline {
                 order
             }
             // The middle of each of `full` equal stretches.
-            Self::Interleaved => (0..full).map(|i| (2 * i + 1) * layers / (2 * full)).collect(),
+            Self::Interleaved => (0..full)
+                .map(|i| (2 * i + 1) * layers / (2 * full))
+                .collect(),
             Self::BeginMiddleEnd => {
                 let begin = full.div_ceil(3);
                 let end = (full - begin).div_ceil(2);
                 let middle = full - begin - end;
                 // Centred between the two others, so that it never touches them when there is room.
                 let first_middle = begin + (layers - begin - end - middle) / 2;
-                (0..begin).chain(first_middle..first_middle + middle).chain(layers - end..layers).collect()
+                (0..begin)
+                    .chain(first_middle..first_middle + middle)
+                    .chain(layers - end..layers)
+                    .collect()
             }
         }
     }
@@ -67,13 +72,22 @@ mod tests {
     use super::*;
 
     fn grid(layers: usize) -> Grid {
-        Grid { layers, groups: 3, query_heads: 9, window: 16, sinks: 4 }
+        Grid {
+            layers,
+            groups: 3,
+            query_heads: 9,
+            window: 16,
+            sinks: 4,
+        }
     }
 
     fn full_layers(baseline: LayerBaseline, layers: usize, ratio: f64) -> Vec<usize> {
         let grid = grid(layers);
         let rows = grid.rows(&baseline.mask(&grid, ratio).unwrap());
-        assert!(rows.iter().all(|row| row.iter().all(|bit| *bit == row[0])), "whole layers only");
+        assert!(
+            rows.iter().all(|row| row.iter().all(|bit| *bit == row[0])),
+            "whole layers only"
+        );
         (0..layers).filter(|layer| !rows[*layer][0]).collect()
     }
 
@@ -82,10 +96,15 @@ mod tests {
         for layers in 1..40 {
             for ratio in [0.0, 0.25, 0.5, 0.75, 0.875, 1.0] {
                 let converted = ones_for_ratio(ratio, layers).unwrap();
-                for baseline in
-                    [LayerBaseline::Random(7), LayerBaseline::Interleaved, LayerBaseline::BeginMiddleEnd]
-                {
-                    assert_eq!(full_layers(baseline, layers, ratio).len(), layers - converted);
+                for baseline in [
+                    LayerBaseline::Random(7),
+                    LayerBaseline::Interleaved,
+                    LayerBaseline::BeginMiddleEnd,
+                ] {
+                    assert_eq!(
+                        full_layers(baseline, layers, ratio).len(),
+                        layers - converted
+                    );
                 }
             }
         }
@@ -93,14 +112,26 @@ mod tests {
 
     #[test]
     fn interleaved_layers_are_evenly_spaced() {
-        assert_eq!(full_layers(LayerBaseline::Interleaved, 12, 0.75), [2, 6, 10]);
-        assert_eq!(full_layers(LayerBaseline::Interleaved, 8, 0.5), [1, 3, 5, 7]);
+        assert_eq!(
+            full_layers(LayerBaseline::Interleaved, 12, 0.75),
+            [2, 6, 10]
+        );
+        assert_eq!(
+            full_layers(LayerBaseline::Interleaved, 8, 0.5),
+            [1, 3, 5, 7]
+        );
     }
 
     #[test]
     fn begin_middle_end_keeps_three_runs() {
-        assert_eq!(full_layers(LayerBaseline::BeginMiddleEnd, 12, 0.5), [0, 1, 5, 6, 10, 11]);
-        assert_eq!(full_layers(LayerBaseline::BeginMiddleEnd, 30, 0.75), [0, 1, 2, 14, 15, 28, 29]);
+        assert_eq!(
+            full_layers(LayerBaseline::BeginMiddleEnd, 12, 0.5),
+            [0, 1, 5, 6, 10, 11]
+        );
+        assert_eq!(
+            full_layers(LayerBaseline::BeginMiddleEnd, 30, 0.75),
+            [0, 1, 2, 14, 15, 28, 29]
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ mod workers;
 use std::path::Path;
 
 use bosch_attn::{
-    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, ModelConfig, Sample,
-    Specials, Tokenizer, Window,
+    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, ModelConfig,
+    Sample, Specials, Tokenizer, Window,
 };
 use bosch_core::Mask;
 use bosch_eval::{BoxError, Generation, Prompt, Question, TextModel, TokenCounter};
@@ -62,7 +62,11 @@ impl DecoderModel {
             )?;
             return Self::new(decoder, Tokenizer::from_gguf(&file)?, window);
         }
-        Self::new(Decoder::from_folder(path)?, Tokenizer::from_folder(path)?, window)
+        Self::new(
+            Decoder::from_folder(path)?,
+            Tokenizer::from_folder(path)?,
+            window,
+        )
     }
 
     /// Joins a decoder and its tokenizer, with full attention everywhere.
@@ -71,8 +75,11 @@ impl DecoderModel {
     ///
     /// [`Error`] when the tokenizer brings a chat template that cannot be read.
     pub fn new(decoder: Decoder, tokenizer: Tokenizer, window: Window) -> Result<Self, Error> {
-        let chat =
-            if tokenizer.has_chat_template() { Some(tokenizer.chat_template()?) } else { None };
+        let chat = if tokenizer.has_chat_template() {
+            Some(tokenizer.chat_template()?)
+        } else {
+            None
+        };
         let mask = HeadMask::zeros(decoder.config().layers, decoder.config().groups);
         Ok(Self {
             decoder,
@@ -128,14 +135,21 @@ impl DecoderModel {
     pub fn prompt_ids(&self, prompt: &Prompt) -> Result<Vec<u32>, Error> {
         match prompt {
             Prompt::Text(text) => self.tokenizer.encode_with_specials(text),
-            Prompt::Chat { user, answer_prefix } => {
+            Prompt::Chat {
+                user,
+                answer_prefix,
+            } => {
                 let Some(chat) = &self.chat else {
                     // The tokenizer's own error says which files were searched.
-                    return Err(self.tokenizer.chat_template().err().unwrap_or(Error::Input {
-                        what: "chat prompt",
-                        expected: "a model with a chat template".into(),
-                        found: "none".into(),
-                    }));
+                    return Err(self
+                        .tokenizer
+                        .chat_template()
+                        .err()
+                        .unwrap_or(Error::Input {
+                            what: "chat prompt",
+                            expected: "a model with a chat template".into(),
+                            found: "none".into(),
+                        }));
                 };
                 let header = chat.render(&[Message::user(user)], ChatEnd::OpenAnswer)?;
                 self.tokenizer.encode(&(header + answer_prefix))
@@ -161,7 +175,10 @@ impl DecoderModel {
             .collect::<Result<Vec<_>, Error>>()?;
         let limit = self.reuse_limit / PREPARED_LISTS;
         let scorers = Scorers::new(&self.decoder, self.window, &samples, limit)?;
-        Ok(Prepared { questions: questions.to_vec(), scorers })
+        Ok(Prepared {
+            questions: questions.to_vec(),
+            scorers,
+        })
     }
 
     /// Greedy continuations of at most `count` tokens, ended by the model's stop tokens if `stops`.
@@ -172,7 +189,10 @@ impl DecoderModel {
         stops: bool,
     ) -> Result<Vec<Vec<u32>>, Error> {
         let stop = if stops { self.stop_ids() } else { Vec::new() };
-        let settings = bosch_attn::Generation { max_new_tokens: count, stop };
+        let settings = bosch_attn::Generation {
+            max_new_tokens: count,
+            stop,
+        };
         let (mask, window) = (&self.mask, self.window);
         let parts = available_threads().min(prompts.len()).max(1);
         let mut decoders: Vec<Decoder> = (0..parts).map(|_| self.decoder.share()).collect();
@@ -185,7 +205,15 @@ impl DecoderModel {
 
     fn stop_ids(&self) -> Vec<u32> {
         let mut stop = self.tokenizer.stops();
-        stop.extend(self.decoder.config().eos.iter().filter(|id| !stop.contains(id)).copied().collect::<Vec<_>>());
+        stop.extend(
+            self.decoder
+                .config()
+                .eos
+                .iter()
+                .filter(|id| !stop.contains(id))
+                .copied()
+                .collect::<Vec<_>>(),
+        );
         stop
     }
 }
@@ -198,7 +226,10 @@ impl TextModel for DecoderModel {
         prompts: &[Prompt],
         settings: &Generation,
     ) -> Result<Vec<String>, Error> {
-        let ids = prompts.iter().map(|p| self.prompt_ids(p)).collect::<Result<Vec<_>, _>>()?;
+        let ids = prompts
+            .iter()
+            .map(|p| self.prompt_ids(p))
+            .collect::<Result<Vec<_>, _>>()?;
         let least = settings.min_new_tokens.min(settings.max_new_tokens);
         // Nothing ends the first `least` tokens; the rest continues from them.
         let heads = if least > 0 {
@@ -206,22 +237,31 @@ impl TextModel for DecoderModel {
         } else {
             vec![Vec::new(); ids.len()]
         };
-        let longer: Vec<Vec<u32>> =
-            ids.iter().zip(&heads).map(|(ids, head)| [&ids[..], head].concat()).collect();
+        let longer: Vec<Vec<u32>> = ids
+            .iter()
+            .zip(&heads)
+            .map(|(ids, head)| [&ids[..], head].concat())
+            .collect();
         let tails = self.continue_ids(&longer, settings.max_new_tokens - least, true)?;
         heads
             .iter()
             .zip(&tails)
             .map(|(head, tail)| {
                 let protected = self.tokenizer.decode(head, Specials::Skip)?;
-                let text = self.tokenizer.decode(&[&head[..], tail].concat(), Specials::Skip)?;
+                let text = self
+                    .tokenizer
+                    .decode(&[&head[..], tail].concat(), Specials::Skip)?;
                 Ok(cut_at_stop(&text, protected.len(), &settings.stop).to_owned())
             })
             .collect()
     }
 
     fn answer_log_probabilities(&mut self, questions: &[Question]) -> Result<Vec<f64>, Error> {
-        match self.prepared.iter().position(|prepared| prepared.questions == questions) {
+        match self
+            .prepared
+            .iter()
+            .position(|prepared| prepared.questions == questions)
+        {
             Some(known) => self.prepared[known..].rotate_left(1),
             None => {
                 let prepared = self.prepare(questions)?;
@@ -265,7 +305,9 @@ impl TokenCounter for DecoderModel {
 
 /// `text` up to the first stop string that starts at or after byte `from`.
 fn cut_at_stop<'t>(text: &'t str, from: usize, stops: &[String]) -> &'t str {
-    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let from = (from..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len());
     let end = stops
         .iter()
         .filter(|stop| !stop.is_empty())

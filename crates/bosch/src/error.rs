@@ -43,6 +43,9 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn file(path: &Path, source: io::Error) -> Self {
-        Self::File { path: path.into(), source }
+        Self::File {
+            path: path.into(),
+            source,
+        }
     }
 }

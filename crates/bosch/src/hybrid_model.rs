@@ -49,7 +49,11 @@ impl Grid {
     #[must_use]
     pub fn rows(&self, mask: &Mask) -> Vec<Vec<bool>> {
         (0..self.layers)
-            .map(|layer| (0..self.groups).map(|group| mask.get(layer * self.groups + group)).collect())
+            .map(|layer| {
+                (0..self.groups)
+                    .map(|group| mask.get(layer * self.groups + group))
+                    .collect()
+            })
             .collect()
     }
 }

@@ -51,7 +51,10 @@ impl Portion {
         Self {
             questions: samples.iter().map(NiahSample::question).collect(),
             prompts: samples.iter().map(NiahSample::prompt).collect(),
-            references: samples.iter().map(|sample| sample.outputs.clone()).collect(),
+            references: samples
+                .iter()
+                .map(|sample| sample.outputs.clone())
+                .collect(),
         }
     }
 }
@@ -88,7 +91,10 @@ impl<'m, M: HybridModel> NiahObjective<'m, M> {
     fn first_portions(&mut self, mask: &Mask, count: usize) -> Result<Vec<f64>, M::Error> {
         let known = self.kept.iter().position(|(kept, _)| kept == mask);
         let mut scores = known.map_or_else(Vec::new, |at| self.kept.remove(at).1);
-        let wanted: usize = self.portions[..count].iter().map(|p| p.questions.len()).sum();
+        let wanted: usize = self.portions[..count]
+            .iter()
+            .map(|p| p.questions.len())
+            .sum();
         let mut start = 0;
         for at in 0..count {
             if start >= scores.len() {
@@ -103,7 +109,11 @@ impl<'m, M: HybridModel> NiahObjective<'m, M> {
     }
 
     fn keep(&mut self, mask: &Mask, scores: Vec<f64>) {
-        let others = self.kept.iter().filter(|(mask, _)| mask.count_ones() > 0).count();
+        let others = self
+            .kept
+            .iter()
+            .filter(|(mask, _)| mask.count_ones() > 0)
+            .count();
         if others >= KEPT_MASKS {
             let oldest = self.kept.iter().position(|(mask, _)| mask.count_ones() > 0);
             oldest.map(|at| self.kept.remove(at));
@@ -119,7 +129,9 @@ impl<'m, M: HybridModel> NiahObjective<'m, M> {
             NiahForm::ExactMatch => {
                 let texts = self.model.generate(&portion.prompts, &self.generation)?;
                 let scores = texts.iter().zip(&portion.references);
-                Ok(scores.map(|(text, references)| string_match_all(text, references)).collect())
+                Ok(scores
+                    .map(|(text, references)| string_match_all(text, references))
+                    .collect())
             }
         }
     }
@@ -201,7 +213,13 @@ mod tests {
 
     impl HybridModel for Counting {
         fn grid(&self) -> Grid {
-            Grid { layers: 2, groups: 2, query_heads: 2, window: 8, sinks: 0 }
+            Grid {
+                layers: 2,
+                groups: 2,
+                query_heads: 2,
+                window: 8,
+                sinks: 0,
+            }
         }
         fn apply(&mut self, mask: &Mask) -> Result<(), Infallible> {
             self.mask = mask.clone();
@@ -214,45 +232,73 @@ mod tests {
             Ok(prompt.to_text().split_whitespace().count())
         };
         let config = NiahConfig::new(Subtask::Single1, 256);
-        Generator::new(config, Essay::built_in()).unwrap().samples(&words, count, 1).unwrap()
+        Generator::new(config, Essay::built_in())
+            .unwrap()
+            .samples(&words, count, 1)
+            .unwrap()
     }
 
     #[test]
     fn a_clearly_worse_mask_costs_one_portion_and_a_better_one_all() {
-        let mut model = Counting { mask: Mask::zeros(4), texts: 0 };
+        let mut model = Counting {
+            mask: Mask::zeros(4),
+            texts: 0,
+        };
         let samples = samples(12);
         let mut objective = NiahObjective::new(&mut model, &samples, NiahForm::LogProbability, 8);
         let rival_mask: Mask = "1100".parse().unwrap();
-        let rival =
-            Trial { score: objective.score(&rival_mask).unwrap(), mask: rival_mask, number: 1 };
+        let rival = Trial {
+            score: objective.score(&rival_mask).unwrap(),
+            mask: rival_mask,
+            number: 1,
+        };
         assert_eq!(objective.model.texts, 12);
-        let worse = objective.score_against(&"1110".parse().unwrap(), &rival).unwrap();
+        let worse = objective
+            .score_against(&"1110".parse().unwrap(), &rival)
+            .unwrap();
         assert!((worse - (rival.score - 1.0)).abs() < 1e-12);
         assert_eq!(objective.model.texts, 12 + 4);
-        let better = objective.score_against(&"1000".parse().unwrap(), &rival).unwrap();
+        let better = objective
+            .score_against(&"1000".parse().unwrap(), &rival)
+            .unwrap();
         assert!((better - (rival.score + 1.0)).abs() < 1e-12);
         assert_eq!(objective.model.texts, 12 + 4 + 12);
     }
 
     #[test]
     fn an_estimate_is_the_difference_to_full_attention_on_one_portion() {
-        let mut model = Counting { mask: Mask::zeros(4), texts: 0 };
+        let mut model = Counting {
+            mask: Mask::zeros(4),
+            texts: 0,
+        };
         let samples = samples(12);
         let mut objective = NiahObjective::new(&mut model, &samples, NiahForm::LogProbability, 8);
         let full = objective.score(&Mask::zeros(4)).unwrap();
         let estimate = objective.estimate(&"0100".parse().unwrap()).unwrap();
         assert!((estimate - (full - 1.0)).abs() < 1e-12);
-        assert_eq!(objective.model.texts, 12 + 4, "full attention is remembered");
+        assert_eq!(
+            objective.model.texts,
+            12 + 4,
+            "full attention is remembered"
+        );
     }
 
     #[test]
     fn what_is_forgotten_gives_the_same_answer_again() {
         let samples = samples(12);
-        let masks: Vec<Mask> =
-            ["1000", "0100", "0010", "0001", "1100"].map(|m| m.parse().unwrap()).into();
-        let rival = Trial { mask: "1111".parse().unwrap(), score: -4.015, number: 1 };
+        let masks: Vec<Mask> = ["1000", "0100", "0010", "0001", "1100"]
+            .map(|m| m.parse().unwrap())
+            .into();
+        let rival = Trial {
+            mask: "1111".parse().unwrap(),
+            score: -4.015,
+            number: 1,
+        };
         let answers = |forget: bool| {
-            let mut model = Counting { mask: Mask::zeros(4), texts: 0 };
+            let mut model = Counting {
+                mask: Mask::zeros(4),
+                texts: 0,
+            };
             let mut objective =
                 NiahObjective::new(&mut model, &samples, NiahForm::LogProbability, 8);
             let mut answers = Vec::new();

@@ -84,7 +84,11 @@ pub fn select_heads<M: HybridModel>(
     let provenance = Provenance {
         method: "bosch".into(),
         model: Some(settings.model.clone()),
-        objective: Some(format!("{:?} on {} NIAH samples", settings.form, samples.len())),
+        objective: Some(format!(
+            "{:?} on {} NIAH samples",
+            settings.form,
+            samples.len()
+        )),
         seed: Some(settings.search.seed),
         evaluations: Some(outcome.evaluations),
         score: Some(outcome.score),

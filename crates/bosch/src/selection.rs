@@ -74,17 +74,36 @@ impl Selection {
     /// [`Error::Shape`] when the mask has not one bit for each KV group, or the grid itself is
     /// impossible: no layer, no group, no window, query heads not a multiple of the groups.
     pub fn new(grid: Grid, mask: Mask, provenance: Provenance) -> Result<Self, Error> {
-        let fault = |expected: String, got: String| Err(Error::Shape { what: "selection", expected, got });
+        let fault = |expected: String, got: String| {
+            Err(Error::Shape {
+                what: "selection",
+                expected,
+                got,
+            })
+        };
         if grid.layers == 0 || grid.groups == 0 || grid.window == 0 {
-            return fault("at least one layer, group and window position".into(), format!("{grid:?}"));
+            return fault(
+                "at least one layer, group and window position".into(),
+                format!("{grid:?}"),
+            );
         }
         if grid.query_heads == 0 || !grid.query_heads.is_multiple_of(grid.groups) {
-            return fault(format!("query heads a multiple of {} groups", grid.groups), grid.query_heads.to_string());
+            return fault(
+                format!("query heads a multiple of {} groups", grid.groups),
+                grid.query_heads.to_string(),
+            );
         }
         if mask.len() != grid.dim() {
-            return fault(format!("{} bits", grid.dim()), format!("{} bits", mask.len()));
+            return fault(
+                format!("{} bits", grid.dim()),
+                format!("{} bits", mask.len()),
+            );
         }
-        Ok(Self { grid, mask, provenance })
+        Ok(Self {
+            grid,
+            mask,
+            provenance,
+        })
     }
 
     /// The shape and the attention pattern.
@@ -125,10 +144,16 @@ impl Selection {
             window: self.grid.window,
             sinks: self.grid.sinks,
             ratio: self.ratio(),
-            mask: self.grid.rows(&self.mask).iter().map(|row| row.iter().map(|bit| u8::from(*bit)).collect()).collect(),
+            mask: self
+                .grid
+                .rows(&self.mask)
+                .iter()
+                .map(|row| row.iter().map(|bit| u8::from(*bit)).collect())
+                .collect(),
             provenance: self.provenance.clone(),
         };
-        let text = serde_json::to_string(&file).map_err(|source| Error::file(path, source.into()))?;
+        let text =
+            serde_json::to_string(&file).map_err(|source| Error::file(path, source.into()))?;
         write_whole(path, &text)
     }
 
@@ -140,11 +165,18 @@ impl Selection {
     /// or of another version, [`Error::Shape`] when mask and shape disagree.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(|source| Error::file(path, source))?;
-        let format = |expected: String, got: String| Error::Format { path: path.into(), expected, got };
+        let format = |expected: String, got: String| Error::Format {
+            path: path.into(),
+            expected,
+            got,
+        };
         let file: SelectionFile = serde_json::from_str(&text)
             .map_err(|source| format("a selection as JSON".into(), source.to_string()))?;
         if file.version != FORMAT_VERSION {
-            return Err(format(format!("version {FORMAT_VERSION}"), format!("version {}", file.version)));
+            return Err(format(
+                format!("version {FORMAT_VERSION}"),
+                format!("version {}", file.version),
+            ));
         }
         let grid = Grid {
             layers: file.layers,
@@ -158,7 +190,15 @@ impl Selection {
             1 => Some(true),
             _ => None,
         })
-        .map_err(|got| format(format!("{} rows of {} entries, each 0 or 1", grid.layers, grid.groups), got))?;
+        .map_err(|got| {
+            format(
+                format!(
+                    "{} rows of {} entries, each 0 or 1",
+                    grid.layers, grid.groups
+                ),
+                got,
+            )
+        })?;
         Self::new(grid, mask, file.provenance)
     }
 }
@@ -178,7 +218,8 @@ fn mask_from_rows<T: std::fmt::Display>(
             return Err(format!("{} entries in row {layer}", row.len()));
         }
         for (group, entry) in row.iter().enumerate() {
-            let bit = is_swa(entry).ok_or_else(|| format!("{entry} at row {layer}, column {group}"))?;
+            let bit =
+                is_swa(entry).ok_or_else(|| format!("{entry} at row {layer}, column {group}"))?;
             if bit {
                 bits.push(layer * grid.groups + group);
             }
@@ -190,7 +231,9 @@ fn mask_from_rows<T: std::fmt::Display>(
 /// Writes beside the target and renames, so that no reader meets half a file.
 fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     let part = path.with_extension("part");
-    fs::write(&part, text).and_then(|()| fs::rename(&part, path)).map_err(|source| Error::file(path, source))
+    fs::write(&part, text)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|source| Error::file(path, source))
 }
 
 #[cfg(test)]
@@ -198,8 +241,19 @@ mod tests {
     use super::*;
 
     fn selection() -> Selection {
-        let grid = Grid { layers: 2, groups: 3, query_heads: 9, window: 16, sinks: 4 };
-        let provenance = Provenance { method: "bosch".into(), seed: Some(1), score: Some(-0.125), ..Default::default() };
+        let grid = Grid {
+            layers: 2,
+            groups: 3,
+            query_heads: 9,
+            window: 16,
+            sinks: 4,
+        };
+        let provenance = Provenance {
+            method: "bosch".into(),
+            seed: Some(1),
+            score: Some(-0.125),
+            ..Default::default()
+        };
         Selection::new(grid, "011000".parse().unwrap(), provenance).unwrap()
     }
 
@@ -209,14 +263,16 @@ mod tests {
         let path = folder.path().join("selection.json");
         selection().save(&path).unwrap();
         assert_eq!(Selection::load(&path).unwrap(), selection());
-        let value: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let value: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(value["mask"], serde_json::json!([[0, 1, 1], [0, 0, 0]]));
         assert_eq!(value["version"], 1);
     }
 
     #[test]
     fn a_mask_of_another_length_is_refused() {
-        let error = Selection::new(*selection().grid(), Mask::zeros(5), Provenance::default()).unwrap_err();
+        let error =
+            Selection::new(*selection().grid(), Mask::zeros(5), Provenance::default()).unwrap_err();
         assert_eq!(error.to_string(), "selection: expected 6 bits, got 5 bits");
     }
 
@@ -231,7 +287,10 @@ mod tests {
             (good.replace("[0,1,1]", "[0,1]"), "2 entries in row 0"),
             (good.replace("[0,1,1]", "[0,1,7]"), "7 at row 0, column 2"),
             (good.replace("\"layers\":2", "\"layers\":3"), "2 rows"),
-            (good.replace("\"query_heads\":9", "\"query_heads\":8"), "multiple of 3"),
+            (
+                good.replace("\"query_heads\":9", "\"query_heads\":8"),
+                "multiple of 3",
+            ),
             (good.replace("\"window\":16", "\"window\":0"), "window"),
             (good[..good.len() / 2].to_string(), "JSON"),
         ] {
@@ -240,7 +299,9 @@ mod tests {
             let error = Selection::load(&path).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
-        let missing = Selection::load(&folder.path().join("none.json")).unwrap_err().to_string();
+        let missing = Selection::load(&folder.path().join("none.json"))
+            .unwrap_err()
+            .to_string();
         assert!(missing.contains("none.json"), "{missing}");
     }
 }

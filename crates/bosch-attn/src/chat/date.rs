@@ -5,10 +5,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use minijinja::{Error, ErrorKind};
 
 const DAYS: [&str; 7] = [
-    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
 ];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -126,11 +142,26 @@ mod tests {
     fn known_moments_are_written_as_python_writes_them() {
         // Python: datetime.fromtimestamp(t, timezone.utc).strftime(f)
         let all = "%a %A %b %B %d %e %H %I %j %m %M %p %S %y %Y %%";
-        assert_eq!(at(0, all), "Thu Thursday Jan January 01  1 00 12 001 01 00 AM 00 70 1970 %");
-        assert_eq!(at(951_782_399, all), "Mon Monday Feb February 28 28 23 11 059 02 59 PM 59 00 2000 %");
-        assert_eq!(at(951_782_400, all), "Tue Tuesday Feb February 29 29 00 12 060 02 00 AM 00 00 2000 %");
-        assert_eq!(at(4_102_444_799, all), "Thu Thursday Dec December 31 31 23 11 365 12 59 PM 59 99 2099 %");
-        assert_eq!(at(-1, all), "Wed Wednesday Dec December 31 31 23 11 365 12 59 PM 59 69 1969 %");
+        assert_eq!(
+            at(0, all),
+            "Thu Thursday Jan January 01  1 00 12 001 01 00 AM 00 70 1970 %"
+        );
+        assert_eq!(
+            at(951_782_399, all),
+            "Mon Monday Feb February 28 28 23 11 059 02 59 PM 59 00 2000 %"
+        );
+        assert_eq!(
+            at(951_782_400, all),
+            "Tue Tuesday Feb February 29 29 00 12 060 02 00 AM 00 00 2000 %"
+        );
+        assert_eq!(
+            at(4_102_444_799, all),
+            "Thu Thursday Dec December 31 31 23 11 365 12 59 PM 59 99 2099 %"
+        );
+        assert_eq!(
+            at(-1, all),
+            "Wed Wednesday Dec December 31 31 23 11 365 12 59 PM 59 69 1969 %"
+        );
     }
 
     #[test]

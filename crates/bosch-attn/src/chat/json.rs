@@ -26,7 +26,9 @@ pub(super) fn to_json(value: &Value, options: Kwargs) -> Result<Value, Error> {
         None => (", ".to_string(), ": ".to_string()),
     };
     let style = Style {
-        ascii: options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false),
+        ascii: options
+            .get::<Option<bool>>("ensure_ascii")?
+            .unwrap_or(false),
         sort: options.get::<Option<bool>>("sort_keys")?.unwrap_or(false),
         indent,
         item_separator,
@@ -186,15 +188,30 @@ mod tests {
         // Python: json.dumps({"e": {}, "f": [], "l": [1, 2.0, None, True], "s": "é<&'\"\\\n\x01\x7f🙂"}, ensure_ascii=False)
         let plain = "{\"e\": {}, \"f\": [], \"l\": [1, 2.0, null, true], \"s\": \"é<&'\\\"\\\\\\n\\u0001\u{7f}🙂\"}";
         assert_eq!(rendered("v | tojson").unwrap(), plain);
-        assert_eq!(rendered("v.l | tojson(indent=2)").unwrap(), "[\n  1,\n  2.0,\n  null,\n  true\n]");
-        assert_eq!(rendered("v.l | tojson(separators=(',', ':'))").unwrap(), "[1,2.0,null,true]");
-        assert_eq!(rendered("'é\u{7f}🙂' | tojson(ensure_ascii=true)").unwrap(), "\"\\u00e9\\u007f\\ud83d\\ude42\"");
+        assert_eq!(
+            rendered("v.l | tojson(indent=2)").unwrap(),
+            "[\n  1,\n  2.0,\n  null,\n  true\n]"
+        );
+        assert_eq!(
+            rendered("v.l | tojson(separators=(',', ':'))").unwrap(),
+            "[1,2.0,null,true]"
+        );
+        assert_eq!(
+            rendered("'é\u{7f}🙂' | tojson(ensure_ascii=true)").unwrap(),
+            "\"\\u00e9\\u007f\\ud83d\\ude42\""
+        );
     }
 
     #[test]
     fn maps_keep_their_order_unless_sorted() {
-        assert_eq!(rendered("{'b': 1, 'a': {2: none}} | tojson").unwrap(), "{\"b\": 1, \"a\": {\"2\": null}}");
-        assert_eq!(rendered("{'b': 1, 'a': 2} | tojson(sort_keys=true)").unwrap(), "{\"a\": 2, \"b\": 1}");
+        assert_eq!(
+            rendered("{'b': 1, 'a': {2: none}} | tojson").unwrap(),
+            "{\"b\": 1, \"a\": {\"2\": null}}"
+        );
+        assert_eq!(
+            rendered("{'b': 1, 'a': 2} | tojson(sort_keys=true)").unwrap(),
+            "{\"a\": 2, \"b\": 1}"
+        );
     }
 
     #[test]

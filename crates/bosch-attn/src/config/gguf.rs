@@ -39,7 +39,9 @@ impl ModelConfig {
         };
         let has = |tensor: &str| file.tensor_info(tensor).is_some();
         let max_positions = required("context_length")?;
-        let tokens = metadata.texts("tokenizer.ggml.tokens")?.map(<[String]>::len);
+        let tokens = metadata
+            .texts("tokenizer.ggml.tokens")?
+            .map(<[String]>::len);
         let config = Self {
             architecture,
             layers,
@@ -63,7 +65,10 @@ impl ModelConfig {
                 output: has("blk.0.attn_output.bias"),
                 mlp: has("blk.0.ffn_gate.bias"),
             },
-            own_windows: vec![size("attention.sliding_window")?.filter(|window| *window > 0); layers],
+            own_windows: vec![
+                size("attention.sliding_window")?.filter(|window| *window > 0);
+                layers
+            ],
             moe: match architecture {
                 Architecture::Qwen3Moe => Some(MoeConfig {
                     experts: required("expert_count")?,
@@ -79,7 +84,10 @@ impl ModelConfig {
             },
             max_positions,
             bos: metadata.token("tokenizer.ggml.bos_token_id")?,
-            eos: metadata.token("tokenizer.ggml.eos_token_id")?.into_iter().collect(),
+            eos: metadata
+                .token("tokenizer.ggml.eos_token_id")?
+                .into_iter()
+                .collect(),
         };
         config.check(&file.path().display().to_string())?;
         Ok(config)
@@ -140,5 +148,8 @@ fn rope(
             return Err(metadata.error(&kind_key, expected, format!("{other:?}")));
         }
     };
-    Ok(RopeConfig { theta: number("freq_base")?.unwrap_or(10_000.0), scaling })
+    Ok(RopeConfig {
+        theta: number("freq_base")?.unwrap_or(10_000.0),
+        scaling,
+    })
 }

@@ -75,7 +75,12 @@ impl ElementType {
 
     /// The numbers that `bytes` stand for; `bytes` has the length that `shape` asks for. Floats keep their type,
     /// quantised blocks become 32-bit floats.
-    pub(super) fn decode(self, bytes: &[u8], shape: &[usize], path: &Path) -> Result<Tensor, Error> {
+    pub(super) fn decode(
+        self,
+        bytes: &[u8],
+        shape: &[usize],
+        path: &Path,
+    ) -> Result<Tensor, Error> {
         let sizes: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
         let kind = match self.0 {
             GgmlDType::F32 => Kind::Float,

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::TensorInfo;
 use super::element::ElementType;
 use super::metadata::{Metadata, Value};
 use super::reader::Reader;
-use super::TensorInfo;
 use crate::error::Error;
 
 const ENTRIES: u64 = 1 << 16; // of the metadata; files have some dozens
@@ -52,7 +52,10 @@ pub(super) fn read(path: &Path) -> Result<(Metadata, HashMap<String, TensorInfo>
 fn read_counts(reader: &mut Reader) -> Result<(u64, u64), Error> {
     let magic: [u8; 4] = reader.bytes()?;
     if &magic != b"GGUF" {
-        return Err(reader.error("a GGUF file, which starts with the bytes GGUF", magic.escape_ascii()));
+        return Err(reader.error(
+            "a GGUF file, which starts with the bytes GGUF",
+            magic.escape_ascii(),
+        ));
     }
     let version = reader.u32()?;
     if version != 2 && version != 3 {
@@ -102,7 +105,10 @@ fn read_integer(reader: &mut Reader, key: &str, kind: u32) -> Result<i128, Error
 }
 
 fn unknown_type(reader: &Reader, key: &str, kind: u32) -> Error {
-    reader.error(format!("a value of a type from 0 to 12 for {key}"), format!("type {kind}"))
+    reader.error(
+        format!("a value of a type from 0 to 12 for {key}"),
+        format!("type {kind}"),
+    )
 }
 
 fn read_bool(reader: &mut Reader, key: &str) -> Result<bool, Error> {
@@ -120,7 +126,12 @@ fn read_array(reader: &mut Reader, key: &str) -> Result<Value, Error> {
         2 | 3 => 2,
         4..=6 => 4,
         8 | 10..=12 => 8,
-        9 => return Err(reader.error(format!("a list without lists in it for {key}"), "a list of lists")),
+        9 => {
+            return Err(reader.error(
+                format!("a list without lists in it for {key}"),
+                "a list of lists",
+            ));
+        }
         _ => return Err(unknown_type(reader, key, kind)),
     };
     if count > ELEMENTS {
@@ -187,10 +198,17 @@ fn read_info(reader: &mut Reader, alignment: u64) -> Result<(String, TensorInfo)
     if rank == 0 || rank > 4 {
         return Err(reader.error(format!("1 to 4 dimensions of {name}"), rank));
     }
-    let sizes = (0..rank).map(|_| reader.u64()).collect::<Result<Vec<_>, _>>()?;
-    let elements = sizes.iter().try_fold(1_u64, |product, size| product.checked_mul(*size));
+    let sizes = (0..rank)
+        .map(|_| reader.u64())
+        .collect::<Result<Vec<_>, _>>()?;
+    let elements = sizes
+        .iter()
+        .try_fold(1_u64, |product, size| product.checked_mul(*size));
     if !elements.is_some_and(|elements| (1..=LARGEST_TENSOR).contains(&elements)) {
-        return Err(reader.error(format!("a shape of 1 to 2^48 elements for {name}"), format!("{sizes:?}")));
+        return Err(reader.error(
+            format!("a shape of 1 to 2^48 elements for {name}"),
+            format!("{sizes:?}"),
+        ));
     }
     let code = reader.u32()?;
     let Some(element) = ElementType::from_code(code) else {
@@ -199,15 +217,28 @@ fn read_info(reader: &mut Reader, alignment: u64) -> Result<(String, TensorInfo)
     };
     // GGUF names the fastest-running dimension first, and rows are whole blocks.
     if !sizes[0].is_multiple_of(element.block_size() as u64) {
-        let expected = format!("rows of {name} in blocks of {} elements", element.block_size());
+        let expected = format!(
+            "rows of {name} in blocks of {} elements",
+            element.block_size()
+        );
         return Err(reader.error(expected, format!("rows of {}", sizes[0])));
     }
     let start = reader.u64()?;
     if !start.is_multiple_of(alignment) {
-        return Err(reader.error(format!("{name} at a multiple of {alignment}"), format!("offset {start}")));
+        return Err(reader.error(
+            format!("{name} at a multiple of {alignment}"),
+            format!("offset {start}"),
+        ));
     }
     let shape = sizes.iter().rev().map(|size| *size as usize).collect();
-    Ok((name, TensorInfo { element, shape, start }))
+    Ok((
+        name,
+        TensorInfo {
+            element,
+            shape,
+            start,
+        },
+    ))
 }
 
 /// Counts the tensor's place from the start of the file, and checks that it lies inside.
@@ -217,8 +248,14 @@ fn place(reader: &Reader, name: &str, info: TensorInfo, data: u64) -> Result<Ten
     match start.and_then(|start| Some((start, start.checked_add(bytes)?))) {
         Some((start, end)) if end <= reader.length() => Ok(TensorInfo { start, ..info }),
         _ => {
-            let expected = format!("{bytes} bytes of {name} at offset {} of the tensor data", info.start);
-            Err(reader.error(expected, format!("the end of the file at byte {}", reader.length())))
+            let expected = format!(
+                "{bytes} bytes of {name} at offset {} of the tensor data",
+                info.start
+            );
+            Err(reader.error(
+                expected,
+                format!("the end of the file at byte {}", reader.length()),
+            ))
         }
     }
 }

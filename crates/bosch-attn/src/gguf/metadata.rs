@@ -49,12 +49,7 @@ impl Metadata {
     }
 
     /// An [`Error::Config`] for `key`.
-    pub(crate) fn error(
-        &self,
-        key: &str,
-        expected: impl ToString,
-        found: impl ToString,
-    ) -> Error {
+    pub(crate) fn error(&self, key: &str, expected: impl ToString, found: impl ToString) -> Error {
         Error::config(self.path.display(), key, expected, found)
     }
 

@@ -53,7 +53,10 @@ impl Reader {
             Some(bytes) if bytes <= left => Ok(()),
             _ => {
                 let expected = format!("{count} {what} from byte {} on", self.position);
-                Err(self.error(expected, format!("the end of the file at byte {}", self.length)))
+                Err(self.error(
+                    expected,
+                    format!("the end of the file at byte {}", self.length),
+                ))
             }
         }
     }
@@ -94,7 +97,10 @@ impl Reader {
         let mut bytes = vec![0; length as usize];
         self.fill(&mut bytes)?;
         String::from_utf8(bytes).map_err(|error| {
-            self.error(format!("UTF-8 in {what} at byte {start}"), error.utf8_error())
+            self.error(
+                format!("UTF-8 in {what} at byte {start}"),
+                error.utf8_error(),
+            )
         })
     }
 }

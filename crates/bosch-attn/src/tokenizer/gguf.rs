@@ -57,7 +57,9 @@ impl Tokenizer {
             eos,
             eot,
             named,
-            chat: metadata.text("tokenizer.chat_template")?.map(str::to_string),
+            chat: metadata
+                .text("tokenizer.chat_template")?
+                .map(str::to_string),
         })
     }
 }
@@ -66,7 +68,9 @@ impl Tokenizer {
 fn definition(metadata: &Metadata, tokens: &[String]) -> Result<Value, Error> {
     let key = "tokenizer.ggml.merges";
     let merges = metadata.required(key, "a list of merges", metadata.texts(key)?)?;
-    let types = metadata.integers("tokenizer.ggml.token_type")?.unwrap_or(&[]);
+    let types = metadata
+        .integers("tokenizer.ggml.token_type")?
+        .unwrap_or(&[]);
     let added: Vec<Value> = tokens
         .iter()
         .enumerate()
@@ -78,8 +82,11 @@ fn definition(metadata: &Metadata, tokens: &[String]) -> Result<Value, Error> {
             })
         })
         .collect();
-    let vocab: serde_json::Map<String, Value> =
-        tokens.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
+    let vocab: serde_json::Map<String, Value> = tokens
+        .iter()
+        .enumerate()
+        .map(|(id, token)| (token.clone(), json!(id)))
+        .collect();
     Ok(json!({
         "version": "1.0",
         "added_tokens": added,
@@ -101,7 +108,11 @@ fn pre(metadata: &Metadata) -> Result<&str, Error> {
 
 /// Qwen's tokenizers compose accents first.
 fn normalizer(metadata: &Metadata) -> Result<Value, Error> {
-    Ok(if pre(metadata)? == "qwen2" { json!({ "type": "NFC" }) } else { Value::Null })
+    Ok(if pre(metadata)? == "qwen2" {
+        json!({ "type": "NFC" })
+    } else {
+        Value::Null
+    })
 }
 
 /// How a text is split before merging, as the model's own `tokenizer.json` has it.
@@ -119,9 +130,10 @@ fn pre_tokenizers(metadata: &Metadata) -> Result<Vec<Value>, Error> {
     };
     match pre(metadata)? {
         "default" | "gpt-2" | "gpt2" => Ok(vec![byte_level(true)]),
-        "smollm" => {
-            Ok(vec![json!({ "type": "Digits", "individual_digits": true }), byte_level(true)])
-        }
+        "smollm" => Ok(vec![
+            json!({ "type": "Digits", "individual_digits": true }),
+            byte_level(true),
+        ]),
         "qwen2" => Ok(vec![split(&words("")), byte_level(false)]),
         "llama-bpe" | "llama3" => Ok(vec![split(&words("{1,3}")), byte_level(false)]),
         other => {
@@ -139,7 +151,10 @@ fn byte_level(use_regex: bool) -> Value {
 
 /// Adds the token that starts a text, where the file asks for it.
 fn post_processor(metadata: &Metadata, tokens: &[String]) -> Result<Value, Error> {
-    if !metadata.flag("tokenizer.ggml.add_bos_token")?.unwrap_or(false) {
+    if !metadata
+        .flag("tokenizer.ggml.add_bos_token")?
+        .unwrap_or(false)
+    {
         return Ok(Value::Null);
     }
     let key = "tokenizer.ggml.bos_token_id";

@@ -19,12 +19,21 @@ impl GgufFile {
     fn place(&self, name: &str) -> Option<Place<'_>> {
         let (ggml, part) = ggml_name(name)?;
         let info = self.tensor_info(&ggml)?;
-        let parts = if part.is_some() { *info.shape.first()? } else { 1 };
+        let parts = if part.is_some() {
+            *info.shape.first()?
+        } else {
+            1
+        };
         let part = part.unwrap_or(0);
         if part >= parts {
             return None;
         }
-        Some(Place { info, part, parts, permuted_heads: self.permuted_heads(&ggml) })
+        Some(Place {
+            info,
+            part,
+            parts,
+            permuted_heads: self.permuted_heads(&ggml),
+        })
     }
 
     /// The number of heads in a tensor whose rows are permuted.
@@ -59,8 +68,14 @@ impl WeightSource for GgufFile {
 
     fn read(&self, name: &str, kind: Kind, device: Device) -> Result<Tensor, Error> {
         let Some(place) = self.place(name) else {
-            let problem = TensorProblem::Missing { name: name.to_string(), expected: Vec::new() };
-            return Err(Error::Tensors { origin: self.origin(), problems: vec![problem] });
+            let problem = TensorProblem::Missing {
+                name: name.to_string(),
+                expected: Vec::new(),
+            };
+            return Err(Error::Tensors {
+                origin: self.origin(),
+                problems: vec![problem],
+            });
         };
         let mut tensor = self.read_part(place.info, place.part, place.parts)?;
         if is_expert(name) {
@@ -84,7 +99,11 @@ fn is_expert(name: &str) -> bool {
 fn unpermuted(tensor: &Tensor, heads: i64) -> Result<Tensor, Error> {
     let rows = tensor.size()[0];
     if heads == 0 || rows % (2 * heads) != 0 {
-        return Err(Error::input("rows of q or k", format!("a multiple of twice {heads} heads"), rows));
+        return Err(Error::input(
+            "rows of q or k",
+            format!("a multiple of twice {heads} heads"),
+            rows,
+        ));
     }
     let shape = tensor.size();
     let halves = tensor.reshape([heads, rows / heads / 2, 2, -1]); // [heads, d/2, 2, D]

@@ -32,9 +32,9 @@ pub(super) fn call<O: Objective>(
 ) -> Result<Vec<f64>, Fault<O::Error>> {
     let scores = catch_unwind(AssertUnwindSafe(|| match (request, masks) {
         (Request::Estimates, _) => masks.iter().map(|mask| objective.estimate(mask)).collect(),
-        (Request::Against(rival), [mask]) => {
-            objective.score_against(mask, rival).map(|score| vec![score])
-        }
+        (Request::Against(rival), [mask]) => objective
+            .score_against(mask, rival)
+            .map(|score| vec![score]),
         (_, [mask]) => objective.score(mask).map(|score| vec![score]),
         _ => objective.score_batch(masks),
     }));

@@ -16,7 +16,9 @@ pub(super) fn deal<P: Send, R: Send>(
     parts: &mut [P],
     work: impl Fn(&mut P, usize) -> Result<Vec<R>, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let threads = i32::try_from(available_threads() / parts.len().max(1)).unwrap_or(1).max(1);
+    let threads = i32::try_from(available_threads() / parts.len().max(1))
+        .unwrap_or(1)
+        .max(1);
     let work = &work;
     let lists = thread::scope(|scope| {
         let running: Vec<_> = parts
@@ -112,9 +114,16 @@ mod tests {
     #[test]
     fn an_error_of_one_part_is_the_error_of_all() {
         let result = deal(&mut [1, 2, 3], |part, _| match part {
-            2 => Err(Error::Input { what: "part", expected: "another".into(), found: "2".into() }),
+            2 => Err(Error::Input {
+                what: "part",
+                expected: "another".into(),
+                found: "2".into(),
+            }),
             _ => Ok(vec![0]),
         });
-        assert_eq!(result.unwrap_err().to_string(), "part: expected another, found 2");
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "part: expected another, found 2"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The convergence of a search: best score against evaluations.
 
 use plotters::prelude::{
-    ChartBuilder, Circle, IntoDrawingArea, LineSeries, PathElement, SVGBackend, SeriesLabelPosition, WHITE,
+    ChartBuilder, Circle, IntoDrawingArea, LineSeries, PathElement, SVGBackend,
+    SeriesLabelPosition, WHITE,
 };
 use plotters::style::Color;
 
@@ -26,8 +27,13 @@ pub struct Curve<'a> {
 /// [`Error::Shape`] when there is no trial or a score is not finite; [`Error::Drawing`] when the
 /// drawing library fails.
 pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> {
-    let scores: Vec<f64> =
-        curve.trials.iter().chain(curve.best).map(|(_, s)| *s).chain(curve.references.iter().map(|(_, s)| *s)).collect();
+    let scores: Vec<f64> = curve
+        .trials
+        .iter()
+        .chain(curve.best)
+        .map(|(_, s)| *s)
+        .chain(curve.references.iter().map(|(_, s)| *s))
+        .collect();
     if curve.trials.is_empty() || scores.iter().any(|score| !score.is_finite()) {
         return Err(Error::Shape {
             what: "convergence_svg",
@@ -38,7 +44,14 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
     let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let margin = ((high - low) * 0.05).max(1e-9);
-    let last = curve.trials.iter().chain(curve.best).map(|(number, _)| *number).max().unwrap_or(0) + 1;
+    let last = curve
+        .trials
+        .iter()
+        .chain(curve.best)
+        .map(|(number, _)| *number)
+        .max()
+        .unwrap_or(0)
+        + 1;
 
     let mut svg = String::new();
     {
@@ -59,7 +72,12 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
             .draw()
             .map_err(drawing_error)?;
         chart
-            .draw_series(curve.trials.iter().map(|point| Circle::new(*point, 2, TEAL.mix(0.5).filled())))
+            .draw_series(
+                curve
+                    .trials
+                    .iter()
+                    .map(|point| Circle::new(*point, 2, TEAL.mix(0.5).filled())),
+            )
             .map_err(drawing_error)?;
         for (index, (name, level)) in curve.references.iter().enumerate() {
             let style = ORANGE.mix(1.0 / (1.0 + index as f64)).stroke_width(1);
@@ -70,7 +88,10 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
         chart
-            .draw_series(LineSeries::new(curve.best.iter().copied(), DARK.stroke_width(2)))
+            .draw_series(LineSeries::new(
+                curve.best.iter().copied(),
+                DARK.stroke_width(2),
+            ))
             .map_err(drawing_error)?
             .label("best so far")
             .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], DARK.stroke_width(2)));
@@ -93,7 +114,11 @@ mod tests {
     #[test]
     fn every_trial_is_a_dot_and_every_reference_has_its_name() {
         let trials = [(0, -2.0), (1, -1.0), (2, -1.5)];
-        let curve = Curve { trials: &trials, best: &[(0, -2.0), (1, -1.0), (2, -1.0)], references: &[("full", -0.5)] };
+        let curve = Curve {
+            trials: &trials,
+            best: &[(0, -2.0), (1, -1.0), (2, -1.0)],
+            references: &[("full", -0.5)],
+        };
         let svg = convergence_svg("search", &curve).unwrap();
         assert_eq!(svg.matches("<circle").count(), 3);
         assert!(svg.contains("full") && svg.contains("evaluations"));
@@ -102,12 +127,42 @@ mod tests {
     #[test]
     fn equal_scores_are_drawn() {
         let trials = [(0, 1.0)];
-        assert!(convergence_svg("one", &Curve { trials: &trials, best: &trials, references: &[] }).is_ok());
+        assert!(
+            convergence_svg(
+                "one",
+                &Curve {
+                    trials: &trials,
+                    best: &trials,
+                    references: &[]
+                }
+            )
+            .is_ok()
+        );
     }
 
     #[test]
     fn nothing_to_draw_and_nan_are_errors() {
-        assert!(convergence_svg("x", &Curve { trials: &[], best: &[], references: &[] }).is_err());
-        assert!(convergence_svg("x", &Curve { trials: &[(0, f64::NAN)], best: &[], references: &[] }).is_err());
+        assert!(
+            convergence_svg(
+                "x",
+                &Curve {
+                    trials: &[],
+                    best: &[],
+                    references: &[]
+                }
+            )
+            .is_err()
+        );
+        assert!(
+            convergence_svg(
+                "x",
+                &Curve {
+                    trials: &[(0, f64::NAN)],
+                    best: &[],
+                    references: &[]
+                }
+            )
+            .is_err()
+        );
     }
 }

@@ -38,8 +38,12 @@ impl Selection {
                 .collect();
             table += &(cells.join("\t") + "\n");
         }
-        let config = Config { sink_size: self.grid().sinks, recent_size: self.grid().window };
-        let config = serde_json::to_string_pretty(&config).map_err(|source| Error::file(folder, source.into()))?;
+        let config = Config {
+            sink_size: self.grid().sinks,
+            recent_size: self.grid().window,
+        };
+        let config = serde_json::to_string_pretty(&config)
+            .map_err(|source| Error::file(folder, source.into()))?;
         write_whole(&folder.join(TABLE), &table)?;
         write_whole(&folder.join(CONFIG), &config)
     }
@@ -55,22 +59,37 @@ impl Selection {
     /// [`Error::File`] when a file cannot be read; [`Error::Format`] when the table is empty,
     /// ragged, or holds something that is not a finite number, when the configuration lacks a size,
     /// or when the values are continuous and no `ratio` is given.
-    pub fn load_duo_attention(folder: &Path, query_heads: usize, ratio: Option<f64>) -> Result<Self, Error> {
+    pub fn load_duo_attention(
+        folder: &Path,
+        query_heads: usize,
+        ratio: Option<f64>,
+    ) -> Result<Self, Error> {
         let config_path = folder.join(CONFIG);
-        let text = fs::read_to_string(&config_path).map_err(|source| Error::file(&config_path, source))?;
+        let text =
+            fs::read_to_string(&config_path).map_err(|source| Error::file(&config_path, source))?;
         let config: Config = serde_json::from_str(&text).map_err(|source| Error::Format {
             path: config_path,
             expected: "sink_size and recent_size".into(),
             got: source.to_string(),
         })?;
         let (layers, groups, gates) = read_table(&folder.join(TABLE))?;
-        let grid = Grid { layers, groups, query_heads, window: config.recent_size, sinks: config.sink_size };
+        let grid = Grid {
+            layers,
+            groups,
+            query_heads,
+            window: config.recent_size,
+            sinks: config.sink_size,
+        };
         let mask = binarise(&gates, ratio).map_err(|got| Error::Format {
             path: folder.join(TABLE),
-            expected: "values that are all 0 or 1, or a ratio in [0, 1] to cut continuous ones at".into(),
+            expected: "values that are all 0 or 1, or a ratio in [0, 1] to cut continuous ones at"
+                .into(),
             got,
         })?;
-        let provenance = Provenance { method: "DuoAttention file".into(), ..Default::default() };
+        let provenance = Provenance {
+            method: "DuoAttention file".into(),
+            ..Default::default()
+        };
         Self::new(grid, mask, provenance)
     }
 }
@@ -78,8 +97,15 @@ impl Selection {
 /// Layers, groups and the gates row by row, clipped to [0, 1].
 fn read_table(path: &Path) -> Result<(usize, usize, Vec<f64>), Error> {
     let text = fs::read_to_string(path).map_err(|source| Error::file(path, source))?;
-    let format = |expected: &str, got: String| Error::Format { path: path.into(), expected: expected.into(), got };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let format = |expected: &str, got: String| Error::Format {
+        path: path.into(),
+        expected: expected.into(),
+        got,
+    };
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let mut gates = Vec::new();
     let mut groups = 0;
     for (layer, line) in lines.iter().enumerate() {
@@ -93,7 +119,10 @@ fn read_table(path: &Path) -> Result<(usize, usize, Vec<f64>), Error> {
         }
         let width = gates.len() - before;
         if layer > 0 && width != groups {
-            return Err(format("rows of equal length", format!("{width} values in row {layer}, {groups} before")));
+            return Err(format(
+                "rows of equal length",
+                format!("{width} values in row {layer}, {groups} before"),
+            ));
         }
         groups = width;
     }
@@ -123,7 +152,11 @@ mod tests {
     fn folder_with(table: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(TABLE), table).unwrap();
-        fs::write(folder.path().join(CONFIG), r#"{"sink_size": 4, "recent_size": 16}"#).unwrap();
+        fs::write(
+            folder.path().join(CONFIG),
+            r#"{"sink_size": 4, "recent_size": 16}"#,
+        )
+        .unwrap();
         folder
     }
 
@@ -136,15 +169,25 @@ mod tests {
 
     #[test]
     fn one_is_full_and_the_text_is_numpys() {
-        let grid = Grid { layers: 2, groups: 2, query_heads: 4, window: 16, sinks: 4 };
-        let selection = Selection::new(grid, "1000".parse().unwrap(), Provenance::default()).unwrap();
+        let grid = Grid {
+            layers: 2,
+            groups: 2,
+            query_heads: 4,
+            window: 16,
+            sinks: 4,
+        };
+        let selection =
+            Selection::new(grid, "1000".parse().unwrap(), Provenance::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         selection.save_duo_attention(folder.path()).unwrap();
         let table = fs::read_to_string(folder.path().join(TABLE)).unwrap();
         let first = table.lines().next().unwrap();
         assert_eq!(first, "0.000000000000000000e+00\t1.000000000000000000e+00");
         let back = Selection::load_duo_attention(folder.path(), 4, None).unwrap();
-        assert_eq!((back.mask(), back.grid()), (selection.mask(), selection.grid()));
+        assert_eq!(
+            (back.mask(), back.grid()),
+            (selection.mask(), selection.grid())
+        );
     }
 
     #[test]
@@ -159,14 +202,30 @@ mod tests {
     fn continuous_values_are_cut_at_the_ratio() {
         assert_eq!(mask_of("0.9\t0.1\n-0.5\t1.7\n", Some(0.5)).unwrap(), "0110");
         assert_eq!(mask_of("0.5\t0.5\n0.5\t0.5\n", Some(0.25)).unwrap(), "1000");
-        assert!(mask_of("0.9\t0.1\n", None).unwrap_err().contains("no ratio"));
-        assert!(mask_of("0.9\t0.1\n", Some(f64::NAN)).unwrap_err().contains("NaN"));
+        assert!(
+            mask_of("0.9\t0.1\n", None)
+                .unwrap_err()
+                .contains("no ratio")
+        );
+        assert!(
+            mask_of("0.9\t0.1\n", Some(f64::NAN))
+                .unwrap_err()
+                .contains("NaN")
+        );
     }
 
     #[test]
     fn bad_tables_say_where() {
-        assert!(mask_of("1\t0\n1\n", None).unwrap_err().contains("1 values in row 1"));
-        assert!(mask_of("1\tx\n", None).unwrap_err().contains("\"x\" in row 0"));
+        assert!(
+            mask_of("1\t0\n1\n", None)
+                .unwrap_err()
+                .contains("1 values in row 1")
+        );
+        assert!(
+            mask_of("1\tx\n", None)
+                .unwrap_err()
+                .contains("\"x\" in row 0")
+        );
         assert!(mask_of("1\tnan\n", None).unwrap_err().contains("row 0"));
         assert!(mask_of("\n", None).unwrap_err().contains("empty table"));
     }
