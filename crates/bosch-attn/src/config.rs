@@ -3,6 +3,8 @@
 //! A [`ModelConfig`] is read from a Hugging Face `config.json` ([`ModelConfig::from_json`]) or from GGUF metadata. It
 //! says which tensors the model needs ([`ModelConfig::tensors`]).
 
+#[cfg(feature = "gguf")]
+mod gguf;
 mod hf;
 mod rope;
 

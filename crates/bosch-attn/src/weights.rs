@@ -3,6 +3,9 @@
 //! A [`WeightSource`] hands out tensors by their Hugging Face name, whatever the file calls them. [`check`] compares a
 //! source with the tensors that a [`ModelConfig`](crate::ModelConfig) asks for and lists all problems at once.
 
+#[cfg(feature = "gguf")]
+mod gguf;
+
 use tch::{Device, Kind, Tensor};
 
 use crate::error::{Error, TensorProblem};
