@@ -5,10 +5,14 @@
 
 #[cfg(feature = "gguf")]
 mod gguf;
+mod mmap;
+mod safetensors;
 
 use tch::{Device, Kind, Tensor};
 
 use crate::error::{Error, TensorProblem};
+
+pub use self::safetensors::SafetensorsFolder;
 
 /// The name and shape of a tensor that a model needs.
 #[derive(Debug, Clone, PartialEq, Eq)]

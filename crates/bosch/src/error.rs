@@ -36,6 +36,9 @@ pub enum Error {
         /// The size that came.
         got: String,
     },
+    /// The drawing library failed.
+    #[error("drawing failed: {0}")]
+    Drawing(String),
 }
 
 impl Error {

@@ -1,0 +1,139 @@
+//! [`Objective`]: what a user implements, and adaptors for closures.
+
+use std::convert::Infallible;
+
+use crate::mask::Mask;
+
+/// An expensive black box that scores masks; higher is better.
+///
+/// Only an [`Evaluator`](crate::Evaluator) calls it: never twice for the same mask (except after
+/// a failed batch), always with masks of [`dim`](Self::dim) bits, from one thread.
+///
+/// ```
+/// use bosch_core::{Mask, Objective};
+/// use std::convert::Infallible;
+///
+/// struct CountEven(usize);
+///
+/// impl Objective for CountEven {
+///     type Error = Infallible;
+///     fn dim(&self) -> usize {
+///         self.0
+///     }
+///     fn score(&mut self, mask: &Mask) -> Result<f64, Infallible> {
+///         Ok(mask.iter_ones().filter(|i| i % 2 == 0).count() as f64)
+///     }
+/// }
+/// assert_eq!(CountEven(4).score(&Mask::filled(4, true)), Ok(2.0));
+/// ```
+pub trait Objective {
+    /// Why an evaluation can fail. A search hands it back unchanged.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// The number of binary variables. Constant.
+    fn dim(&self) -> usize;
+
+    /// The score of one mask: finite, higher is better.
+    ///
+    /// # Errors
+    ///
+    /// The objective's own. A search stops then, and keeps what it has paid for.
+    fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error>;
+
+    /// One score for each mask, in order. Override it where several masks together cost less
+    /// than one after the other.
+    ///
+    /// # Errors
+    ///
+    /// The objective's own. The evaluator then asks for the masks one by one, so that no
+    /// evaluation is lost that succeeds.
+    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+        masks.iter().map(|mask| self.score(mask)).collect()
+    }
+}
+
+impl<O: Objective + ?Sized> Objective for &mut O {
+    type Error = O::Error;
+
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+        (**self).score(mask)
+    }
+
+    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+        (**self).score_batch(masks)
+    }
+}
+
+/// A closure as an [`Objective`]; made by [`from_fn`].
+#[derive(Debug, Clone)]
+pub struct FromFn<F> {
+    dim: usize,
+    score: F,
+}
+
+/// An objective of `dim` variables from a function that cannot fail.
+///
+/// ```
+/// use bosch_core::{Mask, Objective, from_fn};
+///
+/// let mut ones = from_fn(5, |mask: &Mask| mask.count_ones() as f64);
+/// assert_eq!(ones.score(&Mask::filled(5, true)), Ok(5.0));
+/// ```
+pub fn from_fn<F: FnMut(&Mask) -> f64>(dim: usize, score: F) -> FromFn<F> {
+    FromFn { dim, score }
+}
+
+impl<F: FnMut(&Mask) -> f64> Objective for FromFn<F> {
+    type Error = Infallible;
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, Infallible> {
+        Ok((self.score)(mask))
+    }
+}
+
+/// A fallible closure as an [`Objective`]; made by [`try_from_fn`].
+#[derive(Debug, Clone)]
+pub struct TryFromFn<F> {
+    dim: usize,
+    score: F,
+}
+
+/// An objective of `dim` variables from a function that may fail.
+///
+/// ```
+/// use bosch_core::{Mask, Objective, try_from_fn};
+///
+/// let mut read = try_from_fn(3, |mask: &Mask| mask.to_string().parse::<f64>());
+/// assert_eq!(read.score(&Mask::filled(3, true)), Ok(111.0));
+/// ```
+pub fn try_from_fn<F, E>(dim: usize, score: F) -> TryFromFn<F>
+where
+    F: FnMut(&Mask) -> Result<f64, E>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    TryFromFn { dim, score }
+}
+
+impl<F, E> Objective for TryFromFn<F>
+where
+    F: FnMut(&Mask) -> Result<f64, E>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    type Error = E;
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, E> {
+        (self.score)(mask)
+    }
+}

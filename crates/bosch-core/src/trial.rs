@@ -1,0 +1,27 @@
+//! [`Trial`] and [`CurvePoint`]: what is known of an evaluation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mask::Mask;
+
+/// One evaluated mask.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The mask.
+    pub mask: Mask,
+    /// Its score; finite, higher is better.
+    pub score: f64,
+    /// The number of the evaluation, from 1.
+    pub number: usize,
+}
+
+/// One evaluation in the course of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// From 1.
+    pub number: usize,
+    /// The score of the mask evaluated, admissible or not.
+    pub score: f64,
+    /// The best score of an admissible mask so far; none before the first.
+    pub best: Option<f64>,
+}

@@ -1,0 +1,98 @@
+//! JSON lines as Python writes them.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result};
+
+/// A JSON value from a line, also where a string has half of a surrogate pair (`"\ud83d"`), which
+/// Python writes and reads without complaint: each such half becomes U+FFFD.
+///
+/// ```
+/// let text: String = bosch_eval::parse_json_line(r#""a\ud83db""#)?;
+/// assert_eq!(text, "a\u{fffd}b");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// serde_json's, for the line as it stands.
+pub fn parse_json_line<T: DeserializeOwned>(line: &str) -> serde_json::Result<T> {
+    serde_json::from_str(line).or_else(|error| match repaired(line) {
+        Some(repaired) => serde_json::from_str(&repaired).map_err(|_| error),
+        None => Err(error),
+    })
+}
+
+/// The values of all lines of a text that are not blank; `path` is for the error.
+pub(crate) fn parse_lines<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Vec<T>> {
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(i, line)| parse_json_line(line).map_err(|error| Error::format(path, i + 1, error)))
+        .collect()
+}
+
+/// The line with lone surrogates replaced; None if there are none.
+fn repaired(line: &str) -> Option<String> {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    let mut changed = false;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                text.push_str("\\ufffd");
+                rest = &rest[6..];
+                changed = true;
+                continue;
+            }
+            // A backslash and whatever character it escapes.
+            _ => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+        };
+        text.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    changed.then_some(text)
+}
+
+/// The UTF-16 unit of an escape at the beginning of `text`.
+fn unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_nothing_else() {
+        for (line, expected) in [
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (r#""\\ud83d \udfff""#, "\\ud83d \u{fffd}"),
+            (r#""\n\t\"\u0000\udead""#, "\n\t\"\0\u{fffd}"),
+        ] {
+            assert_eq!(parse_json_line::<String>(line).unwrap(), expected);
+        }
+        assert!(parse_json_line::<String>(r#""\ud83d"#).is_err());
+        assert!(parse_json_line::<String>(r#""é\"#).is_err());
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = parse_lines::<u8>("1\n\nx", Path::new("a.jsonl")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("a.jsonl, line 3: expected"),
+            "{error}"
+        );
+    }
+}
