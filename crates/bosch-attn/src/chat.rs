@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 /// Instructions that one rendering may run; far above what templates need, and it stops endless ones within seconds.
-const FUEL: u64 = 50_000_000;
+const FUEL: u64 = 20_000_000;
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

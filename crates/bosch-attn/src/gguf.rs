@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use tch::Tensor;
 
 pub(crate) use self::element::ElementType;
-pub(crate) use self::metadata::{Metadata, Value};
+pub(crate) use self::metadata::Metadata;
 use crate::error::Error;
 
 /// Name, type, shape and place of a tensor.

@@ -22,7 +22,7 @@ pub(crate) enum Value {
 impl Value {
     /// The value for a message, cut where it is long.
     fn shown(&self) -> String {
-        let text = match self {
+        match self {
             Self::Integer(value) => value.to_string(),
             Self::Float(value) => value.to_string(),
             Self::Bool(value) => value.to_string(),
@@ -31,8 +31,7 @@ impl Value {
             Self::Floats(values) => format!("a list of {} floats", values.len()),
             Self::Texts(values) => format!("a list of {} strings", values.len()),
             Self::Other(kind) => (*kind).to_string(),
-        };
-        text
+        }
     }
 }
 

@@ -1,61 +1,64 @@
-//! Reading a tokenizer from the metadata of a GGUF file.
+//! Building a tokenizer from GGUF metadata.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Value, json};
+use tokenizers::AddedToken;
+use tokenizers::decoders::byte_level::ByteLevel;
+use tokenizers::models::bpe::{BPE, Vocab};
+use tokenizers::processors::template::TemplateProcessing;
 
+use super::pre::PreKind;
 use super::{Tokenizer, guarded};
 use crate::error::Error;
 use crate::gguf::{GgufFile, Metadata};
 
-/// llama.cpp's token types that a text may spell out: control and user-defined.
+const TOKENS: &str = "tokenizer.ggml.tokens";
+const MERGES: &str = "tokenizer.ggml.merges";
+const TYPES: &str = "tokenizer.ggml.token_type";
+
+/// llama.cpp's types of tokens that are matched in a text as they are: control tokens, and tokens that a user added.
 const CONTROL: i64 = 3;
 const USER_DEFINED: i64 = 4;
 
 impl Tokenizer {
-    /// The byte-pair tokenizer that a GGUF file holds (`tokenizer.ggml.model` = `gpt2`), with its special tokens and chat
-    /// template. How a text is split first follows `tokenizer.ggml.pre`.
+    /// Builds the tokenizer that a GGUF file describes.
+    ///
+    /// Byte-level BPE (`tokenizer.ggml.model` = `gpt2`) with the word rules `gpt-2`, `smollm`, `qwen2`, `llama-bpe` and
+    /// their other names; a file that names none has llama.cpp's rule for such files (`default`).
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] where the file has no tokenizer, or one of a kind that cannot be reproduced exactly.
+    /// [`Error::Config`] with the first key that is missing, contradictory or not supported: other kinds of tokenizer
+    /// are named, not approximated.
     pub fn from_gguf(file: &GgufFile) -> Result<Self, Error> {
         let metadata = file.metadata();
-        let key = "tokenizer.ggml.model";
-        let model = metadata.required(key, "gpt2", metadata.text(key)?)?;
-        if model != "gpt2" {
-            return Err(metadata.error(key, "gpt2 (byte-pair encoding)", format!("{model:?}")));
-        }
-        let key = "tokenizer.ggml.tokens";
-        let tokens = metadata.required(key, "a vocabulary", metadata.texts(key)?)?;
-        let text = serde_json::to_vec(&definition(metadata, tokens)?)
-            .map_err(|error| metadata.error(key, "a vocabulary", error))?;
-        let inner = guarded(|| tokenizers::Tokenizer::from_bytes(&text)).map_err(|reason| {
-            metadata.error(key, "a vocabulary and merges of byte-pair encoding", reason)
-        })?;
-        let id = |name: &str| -> Result<Option<u32>, Error> {
-            let key = format!("tokenizer.ggml.{name}_token_id");
-            let id = metadata.token(&key)?;
-            match id {
-                Some(id) if id as usize >= tokens.len() => {
-                    Err(metadata.error(&key, format!("below {}", tokens.len()), id))
-                }
-                id => Ok(id),
+        match metadata.text("tokenizer.ggml.model")? {
+            Some("gpt2") => {}
+            other => {
+                let found = other.unwrap_or("nothing");
+                return Err(metadata.error("tokenizer.ggml.model", "gpt2 (byte-level BPE)", found));
             }
-        };
-        let (bos, eos, eot) = (id("bos")?, id("eos")?, id("eot")?);
-        let spelled = |id: Option<u32>| tokens.get(id? as usize).cloned();
-        let named: BTreeMap<String, String> =
-            [("bos_token", spelled(bos)), ("eos_token", spelled(eos))]
-                .into_iter()
-                .filter_map(|(name, token)| Some((name.to_string(), token?)))
-                .collect();
+        }
+        let tokens = metadata.required(TOKENS, "a list of strings", metadata.texts(TOKENS)?)?;
+        let special = special_tokens(metadata, tokens)?;
+        let id = |key: &str| token_id(metadata, tokens, key);
+        let (bos, eos) = (id("bos")?, id("eos")?);
+        let inner = build(metadata, tokens, special, bos, eos)?;
+        let named = [
+            ("bos_token", bos),
+            ("eos_token", eos),
+            ("unk_token", id("unknown")?),
+            ("pad_token", id("padding")?),
+        ]
+        .into_iter()
+        .filter_map(|(name, id)| Some((name.to_string(), tokens.get(id? as usize)?.clone())))
+        .collect::<BTreeMap<_, _>>();
         Ok(Self {
             inner,
             origin: file.path().display().to_string(),
             bos,
             eos,
-            eot,
+            eot: id("eot")?,
             named,
             chat: metadata
                 .text("tokenizer.chat_template")?
@@ -64,110 +67,171 @@ impl Tokenizer {
     }
 }
 
-/// The tokenizer in the form of `tokenizer.json`.
-fn definition(metadata: &Metadata, tokens: &[String]) -> Result<Value, Error> {
-    let key = "tokenizer.ggml.merges";
-    let merges = metadata.required(key, "a list of merges", metadata.texts(key)?)?;
-    let types = metadata
-        .integers("tokenizer.ggml.token_type")?
-        .unwrap_or(&[]);
-    let added: Vec<Value> = tokens
-        .iter()
-        .enumerate()
-        .filter(|(id, _)| matches!(types.get(*id), Some(&(CONTROL | USER_DEFINED))))
-        .map(|(id, token)| {
-            json!({
-                "id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false,
-                "normalized": false, "special": types[id] == CONTROL,
-            })
-        })
-        .collect();
-    let vocab: serde_json::Map<String, Value> = tokens
-        .iter()
-        .enumerate()
-        .map(|(id, token)| (token.clone(), json!(id)))
-        .collect();
-    Ok(json!({
-        "version": "1.0",
-        "added_tokens": added,
-        "normalizer": normalizer(metadata)?,
-        "pre_tokenizer": { "type": "Sequence", "pretokenizers": pre_tokenizers(metadata)? },
-        "post_processor": post_processor(metadata, tokens)?,
-        "decoder": byte_level(false),
-        "model": {
-            "type": "BPE", "vocab": vocab, "merges": merges, "dropout": null, "unk_token": null,
-            "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": false,
-            "byte_fallback": false, "ignore_merges": pre(metadata)? == "llama-bpe",
-        },
-    }))
+/// The id under `tokenizer.ggml.{name}_token_id`, checked against the vocabulary.
+fn token_id(metadata: &Metadata, tokens: &[String], name: &str) -> Result<Option<u32>, Error> {
+    let key = format!("tokenizer.ggml.{name}_token_id");
+    match metadata.token(&key)? {
+        Some(id) if id as usize >= tokens.len() => {
+            Err(metadata.error(&key, format!("an id below {}", tokens.len()), id))
+        }
+        id => Ok(id),
+    }
 }
 
-fn pre(metadata: &Metadata) -> Result<&str, Error> {
-    Ok(metadata.text("tokenizer.ggml.pre")?.unwrap_or("default"))
+/// The tokens that are recognised in a text as they are.
+fn special_tokens(metadata: &Metadata, tokens: &[String]) -> Result<Vec<AddedToken>, Error> {
+    let Some(types) = metadata.integers(TYPES)? else {
+        return Ok(Vec::new());
+    };
+    if types.len() != tokens.len() {
+        return Err(metadata.error(
+            TYPES,
+            format!("{} types, one for each token", tokens.len()),
+            types.len(),
+        ));
+    }
+    let added = |(token, kind): (&String, &i64)| match *kind {
+        CONTROL => Some(AddedToken::from(token.clone(), true)),
+        USER_DEFINED => Some(AddedToken::from(token.clone(), false).normalized(false)),
+        _ => None,
+    };
+    Ok(tokens.iter().zip(types).filter_map(added).collect())
 }
 
-/// Qwen's tokenizers compose accents first.
-fn normalizer(metadata: &Metadata) -> Result<Value, Error> {
-    Ok(if pre(metadata)? == "qwen2" {
-        json!({ "type": "NFC" })
-    } else {
-        Value::Null
+fn build(
+    metadata: &Metadata,
+    tokens: &[String],
+    special: Vec<AddedToken>,
+    bos: Option<u32>,
+    eos: Option<u32>,
+) -> Result<tokenizers::Tokenizer, Error> {
+    let pre = metadata.text("tokenizer.ggml.pre")?.unwrap_or("default");
+    let Some(pre) = PreKind::from_name(pre) else {
+        return Err(metadata.error("tokenizer.ggml.pre", PreKind::NAMES, pre));
+    };
+    let vocabulary = vocabulary(metadata, tokens)?;
+    let merges = merges(metadata, &vocabulary)?;
+    let affixes = [("bos", bos, pre.adds_bos()), ("eos", eos, false)]
+        .map(|(name, id, default)| affix(metadata, tokens, name, id, default));
+    let [before, after] = affixes;
+    let template = Affixes {
+        before: before?,
+        after: after?,
+    };
+    guarded(|| {
+        let model = BPE::builder()
+            .vocab_and_merges(
+                vocabulary
+                    .into_iter()
+                    .map(|(token, id)| (token.to_string(), id))
+                    .collect::<Vocab>(),
+                merges,
+            )
+            .ignore_merges(pre.ignores_merges())
+            .build()?;
+        let mut inner = tokenizers::Tokenizer::new(model);
+        inner.with_normalizer(pre.normalizer())?;
+        inner.with_pre_tokenizer(Some(pre.pre_tokenizer()?));
+        inner.with_decoder(Some(ByteLevel::default()));
+        inner.with_post_processor(template.processor()?);
+        inner.add_tokens(special)?;
+        Ok(inner)
     })
+    .map_err(|reason| metadata.error(TOKENS, "a vocabulary of the tokenizers library", reason))
 }
 
-/// How a text is split before merging, as the model's own `tokenizer.json` has it.
-fn pre_tokenizers(metadata: &Metadata) -> Result<Vec<Value>, Error> {
-    let split = |pattern: &str| {
-        json!({
-            "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false,
-        })
-    };
-    // The two differ in how many digits stay together.
-    let words = |digits: &str| {
-        format!(
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-        )
-    };
-    match pre(metadata)? {
-        "default" | "gpt-2" | "gpt2" => Ok(vec![byte_level(true)]),
-        "smollm" => Ok(vec![
-            json!({ "type": "Digits", "individual_digits": true }),
-            byte_level(true),
-        ]),
-        "qwen2" => Ok(vec![split(&words("")), byte_level(false)]),
-        "llama-bpe" | "llama3" => Ok(vec![split(&words("{1,3}")), byte_level(false)]),
-        other => {
-            let expected = "default, gpt-2, smollm, qwen2 or llama-bpe";
-            Err(metadata.error("tokenizer.ggml.pre", expected, format!("{other:?}")))
+fn vocabulary<'a>(
+    metadata: &Metadata,
+    tokens: &'a [String],
+) -> Result<HashMap<&'a str, u32>, Error> {
+    let mut vocabulary = HashMap::with_capacity(tokens.len());
+    for (id, token) in (0_u32..).zip(tokens) {
+        if let Some(first) = vocabulary.insert(token.as_str(), id) {
+            let found = format!("{token:?} as {first} and as {id}");
+            return Err(metadata.error(TOKENS, "each token once", found));
         }
     }
+    Ok(vocabulary)
 }
 
-fn byte_level(use_regex: bool) -> Value {
-    json!({
-        "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex,
-    })
-}
-
-/// Adds the token that starts a text, where the file asks for it.
-fn post_processor(metadata: &Metadata, tokens: &[String]) -> Result<Value, Error> {
-    if !metadata
-        .flag("tokenizer.ggml.add_bos_token")?
-        .unwrap_or(false)
-    {
-        return Ok(Value::Null);
-    }
-    let key = "tokenizer.ggml.bos_token_id";
-    let id = metadata.required(key, "a token id", metadata.token(key)?)?;
-    let Some(token) = tokens.get(id as usize) else {
-        return Err(metadata.error(key, format!("below {}", tokens.len()), id));
+/// The merges as pairs. Each part and each result must be a token; the library panics on some that are not.
+fn merges(
+    metadata: &Metadata,
+    vocabulary: &HashMap<&str, u32>,
+) -> Result<Vec<(String, String)>, Error> {
+    let merges = metadata.required(MERGES, "a list of strings", metadata.texts(MERGES)?)?;
+    let pair = |merge: &String| {
+        let (left, right) = merge.split_once(' ')?;
+        let known = [left, right, &format!("{left}{right}")]
+            .iter()
+            .all(|token| vocabulary.contains_key(token));
+        known.then(|| (left.to_string(), right.to_string()))
     };
-    let start = json!({ "SpecialToken": { "id": token, "type_id": 0 } });
-    let sequence = |id: &str| json!({ "Sequence": { "id": id, "type_id": 0 } });
-    Ok(json!({
-        "type": "TemplateProcessing",
-        "single": [start, sequence("A")],
-        "pair": [start, sequence("A"), sequence("B")],
-        "special_tokens": { token: { "id": token, "ids": [id], "tokens": [token] } },
-    }))
+    merges
+        .iter()
+        .map(|merge| {
+            let expected = "two tokens with a space between, which together are a token";
+            pair(merge).ok_or_else(|| metadata.error(MERGES, expected, format!("{merge:?}")))
+        })
+        .collect()
+}
+
+/// A special token that `encode_with_specials` puts around a text: its name and id.
+type Affix = Option<(String, u32)>;
+
+fn affix(
+    metadata: &Metadata,
+    tokens: &[String],
+    name: &str,
+    id: Option<u32>,
+    default: bool,
+) -> Result<Affix, Error> {
+    let asked = metadata.flag(&format!("tokenizer.ggml.add_{name}_token"))?;
+    match id {
+        Some(id) if asked.unwrap_or(default) => Ok(Some((tokens[id as usize].clone(), id))),
+        None if asked == Some(true) => {
+            let key = format!("tokenizer.ggml.{name}_token_id");
+            Err(metadata.error(
+                &key,
+                "a token id, which add_bos_token or add_eos_token asks for",
+                "nothing",
+            ))
+        }
+        _ => Ok(None),
+    }
+}
+
+struct Affixes {
+    before: Affix,
+    after: Affix,
+}
+
+impl Affixes {
+    fn processor(self) -> tokenizers::Result<Option<TemplateProcessing>> {
+        if self.before.is_none() && self.after.is_none() {
+            return Ok(None);
+        }
+        let piece = |affix: &Affix| {
+            affix
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect::<Vec<_>>()
+        };
+        let single = [
+            piece(&self.before),
+            vec!["$A".to_string()],
+            piece(&self.after),
+        ]
+        .concat();
+        let processor = TemplateProcessing::builder()
+            .try_single(single)?
+            .special_tokens(
+                self.before
+                    .into_iter()
+                    .chain(self.after)
+                    .collect::<Vec<_>>(),
+            )
+            .build()?;
+        Ok(Some(processor))
+    }
 }

@@ -1,4 +1,8 @@
-//! [`GgufFile`] as a [`WeightSource`]: Hugging Face names and row order.
+//! A GGUF file as a source of weights under their Hugging Face names.
+//!
+//! The names are those of llama.cpp's converter (`gguf-py/gguf/tensor_mapping.py`). The converter reorders the rows of q
+//! and k of the architecture `llama` (`LlamaModel.permute`): within a head, row i + j·d/2 of Hugging Face's order (i in
+//! 0..d/2, j in 0..2) is row 2i + j of the file's. Reading undoes this.
 
 use tch::{Device, Kind, Tensor};
 
@@ -6,50 +10,89 @@ use super::WeightSource;
 use crate::error::{Error, TensorProblem};
 use crate::gguf::{GgufFile, TensorInfo};
 
-/// Where a Hugging Face tensor is found: the file's tensor, and which of how many equal parts of it.
-struct Place<'f> {
-    info: &'f TensorInfo,
-    part: usize,
-    parts: usize,
-    /// Heads whose rows llama.cpp interleaved, for q and k of the architecture `llama`.
-    permuted_heads: Option<usize>,
+/// Parts of a layer: Hugging Face's name, the file's name. Each has a `.weight`, and a `.bias` where there is one.
+const PARTS: [(&str, &str); 12] = [
+    ("input_layernorm", "attn_norm"),
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.o_proj", "attn_output"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+    ("mlp.gate", "ffn_gate_inp"),
+];
+
+/// Where the file keeps a tensor.
+#[derive(Debug, PartialEq)]
+struct Place {
+    name: String,
+    /// Which expert's slice of it, where all experts are in one tensor.
+    expert: Option<usize>,
+}
+
+impl Place {
+    fn whole(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            expert: None,
+        }
+    }
+
+    /// The place of the tensor that Hugging Face calls `name`.
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "model.embed_tokens.weight" => return Some(Self::whole("token_embd.weight")),
+            "model.norm.weight" => return Some(Self::whole("output_norm.weight")),
+            "lm_head.weight" => return Some(Self::whole("output.weight")),
+            _ => {}
+        }
+        let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
+        let layer: usize = layer.parse().ok()?;
+        let (part, suffix) = rest.rsplit_once('.')?;
+        if suffix != "weight" && suffix != "bias" {
+            return None;
+        }
+        if let Some(part) = part.strip_prefix("mlp.experts.") {
+            let (expert, projection) = part.split_once('.')?;
+            let kind = projection.strip_suffix("_proj")?;
+            return Some(Self {
+                name: format!("blk.{layer}.ffn_{kind}_exps.{suffix}"),
+                expert: Some(expert.parse().ok()?),
+            });
+        }
+        let (_, file) = PARTS.iter().find(|(ours, _)| *ours == part)?;
+        Some(Self::whole(format!("blk.{layer}.{file}.{suffix}")))
+    }
 }
 
 impl GgufFile {
-    fn place(&self, name: &str) -> Option<Place<'_>> {
-        let (ggml, part) = ggml_name(name)?;
-        let info = self.tensor_info(&ggml)?;
-        let parts = if part.is_some() {
-            *info.shape.first()?
-        } else {
-            1
+    fn located(&self, name: &str) -> Option<(Place, &TensorInfo)> {
+        let place = Place::of(name)?;
+        let info = self.tensor_info(&place.name)?;
+        let fits = match place.expert {
+            Some(expert) => info.shape.len() == 3 && expert < info.shape[0],
+            None => true,
         };
-        let part = part.unwrap_or(0);
-        if part >= parts {
-            return None;
-        }
-        Some(Place {
-            info,
-            part,
-            parts,
-            permuted_heads: self.permuted_heads(&ggml),
-        })
+        fits.then_some((place, info))
     }
 
-    /// The number of heads in a tensor whose rows are permuted.
-    fn permuted_heads(&self, ggml: &str) -> Option<usize> {
+    /// Heads whose rows the converter reordered in the tensor that Hugging Face calls `name`, or `None`.
+    fn reordered_heads(&self, name: &str) -> Result<Option<usize>, Error> {
         let metadata = self.metadata();
-        if metadata.text("general.architecture").ok()?? != "llama" {
-            return None;
+        if metadata.text("general.architecture")? != Some("llama") {
+            return Ok(None);
         }
-        let count = |key: &str| metadata.size(key).ok().flatten();
-        let queries = count("llama.attention.head_count");
-        if ggml.contains(".attn_q.") {
-            queries
-        } else if ggml.contains(".attn_k.") {
-            count("llama.attention.head_count_kv").or(queries)
+        let count = |key: &str| metadata.size(&format!("llama.attention.{key}"));
+        if name.contains(".q_proj.") {
+            count("head_count")
+        } else if name.contains(".k_proj.") {
+            Ok(count("head_count_kv")?.or(count("head_count")?))
         } else {
-            None
+            Ok(None)
         }
     }
 }
@@ -60,14 +103,14 @@ impl WeightSource for GgufFile {
     }
 
     fn shape(&self, name: &str) -> Option<Vec<i64>> {
-        let place = self.place(name)?;
-        let shape = place.info.shape.iter().map(|size| *size as i64);
-        // An expert is one slice of a tensor of all experts.
-        Some(shape.skip(usize::from(is_expert(name))).collect())
+        let (place, info) = self.located(name)?;
+        let skipped = usize::from(place.expert.is_some());
+        let sizes = info.shape[skipped..].iter();
+        Some(sizes.map(|size| *size as i64).collect())
     }
 
     fn read(&self, name: &str, kind: Kind, device: Device) -> Result<Tensor, Error> {
-        let Some(place) = self.place(name) else {
+        let Some((place, info)) = self.located(name) else {
             let problem = TensorProblem::Missing {
                 name: name.to_string(),
                 expected: Vec::new(),
@@ -77,13 +120,17 @@ impl WeightSource for GgufFile {
                 problems: vec![problem],
             });
         };
-        let mut tensor = self.read_part(place.info, place.part, place.parts)?;
-        if is_expert(name) {
-            tensor = tensor.squeeze_dim(0);
-        }
-        if let Some(heads) = place.permuted_heads {
-            tensor = unpermuted(&tensor, heads as i64)?;
-        }
+        let tensor = match place.expert {
+            Some(expert) => self
+                .read_part(info, expert, info.shape[0])?
+                .f_squeeze_dim(0)
+                .map_err(Error::torch("taking an expert's slice"))?,
+            None => self.read_part(info, 0, 1)?,
+        };
+        let tensor = match self.reordered_heads(name)? {
+            Some(heads) => restore_rows(&tensor, heads, name)?,
+            None => tensor,
+        };
         tensor
             .f_to_kind(kind)
             .and_then(|tensor| tensor.f_to_device(device))
@@ -91,63 +138,68 @@ impl WeightSource for GgufFile {
     }
 }
 
-fn is_expert(name: &str) -> bool {
-    name.contains(".mlp.experts.")
-}
-
-/// llama.cpp's converter stores row 2i + s of a head where Hugging Face has row s · d/2 + i.
-fn unpermuted(tensor: &Tensor, heads: i64) -> Result<Tensor, Error> {
-    let rows = tensor.size()[0];
-    if heads == 0 || rows % (2 * heads) != 0 {
-        return Err(Error::input(
-            "rows of q or k",
-            format!("a multiple of twice {heads} heads"),
-            rows,
-        ));
-    }
+/// Brings the rows of `heads` heads from the file's order to Hugging Face's.
+fn restore_rows(tensor: &Tensor, heads: usize, name: &str) -> Result<Tensor, Error> {
     let shape = tensor.size();
-    let halves = tensor.reshape([heads, rows / heads / 2, 2, -1]); // [heads, d/2, 2, D]
-    Ok(halves.transpose(1, 2).reshape(shape))
+    let (rows, heads) = (shape[0], i64::try_from(heads).unwrap_or_default());
+    if heads == 0 || rows % heads != 0 || rows / heads % 2 != 0 {
+        let expected = format!("rows for {heads} heads of an even size in {name}");
+        return Err(Error::input("tensor", expected, rows));
+    }
+    tensor
+        .f_reshape([heads, rows / heads / 2, 2, -1]) // [head, i, j, D]
+        .and_then(|tensor| tensor.f_transpose(1, 2)) // [head, j, i, D]
+        .and_then(|tensor| tensor.f_reshape(&shape)) // [rows, D]
+        .map_err(Error::torch("restoring the order of rows"))
 }
 
-/// The file's name of a Hugging Face tensor, and the number of the expert where it is one of several.
-fn ggml_name(name: &str) -> Option<(String, Option<usize>)> {
-    let whole = match name {
-        "model.embed_tokens.weight" => Some("token_embd.weight"),
-        "model.norm.weight" => Some("output_norm.weight"),
-        "lm_head.weight" => Some("output.weight"),
-        _ => None,
-    };
-    if let Some(name) = whole {
-        return Some((name.to_string(), None));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_converter() {
+        let named = |name: &str| Place::of(name).map(|place| (place.name, place.expert));
+        for (ours, file) in [
+            (
+                "model.layers.12.self_attn.q_proj.bias",
+                "blk.12.attn_q.bias",
+            ),
+            (
+                "model.layers.0.mlp.gate.weight",
+                "blk.0.ffn_gate_inp.weight",
+            ),
+            (
+                "model.layers.0.mlp.gate_proj.weight",
+                "blk.0.ffn_gate.weight",
+            ),
+            ("lm_head.weight", "output.weight"),
+        ] {
+            assert_eq!(named(ours), Some((file.to_string(), None)));
+        }
+        let expert = Some(("blk.3.ffn_down_exps.weight".to_string(), Some(7)));
+        assert_eq!(
+            named("model.layers.3.mlp.experts.7.down_proj.weight"),
+            expert
+        );
+        for unknown in [
+            "",
+            "model.layers.x.mlp.gate.weight",
+            "model.layers.1.mlp.other.weight",
+            "model.layers.1",
+        ] {
+            assert_eq!(named(unknown), None, "{unknown}");
+        }
     }
-    let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
-    let (module, end) = rest.rsplit_once('.')?; // end: weight or bias
-    let block = |part: &str| format!("blk.{layer}.{part}.{end}");
-    if let Some(expert) = module.strip_prefix("mlp.experts.") {
-        let (number, projection) = expert.split_once('.')?;
-        let part = match projection {
-            "gate_proj" => "ffn_gate_exps",
-            "up_proj" => "ffn_up_exps",
-            "down_proj" => "ffn_down_exps",
-            _ => return None,
-        };
-        return Some((block(part), Some(number.parse().ok()?)));
+
+    #[test]
+    fn row_order_is_the_inverse_of_the_converter_s() {
+        // The converter swaps the axes [head, 2, d/2] -> [head, d/2, 2] of Hugging Face's rows; two heads of size 4.
+        let ours = Tensor::arange(16, (Kind::Float, Device::Cpu)).reshape([8, 2]);
+        let file = ours.reshape([2, 2, 2, 2]).transpose(1, 2).reshape([8, 2]);
+        assert_ne!(file, ours);
+        assert_eq!(restore_rows(&file, 2, "q").unwrap(), ours);
+        assert!(restore_rows(&file, 3, "q").is_err());
+        assert!(restore_rows(&file, 0, "q").is_err());
     }
-    let part = match module {
-        "self_attn.q_proj" => "attn_q",
-        "self_attn.k_proj" => "attn_k",
-        "self_attn.v_proj" => "attn_v",
-        "self_attn.o_proj" => "attn_output",
-        "self_attn.q_norm" => "attn_q_norm",
-        "self_attn.k_norm" => "attn_k_norm",
-        "mlp.gate" => "ffn_gate_inp",
-        "mlp.gate_proj" => "ffn_gate",
-        "mlp.up_proj" => "ffn_up",
-        "mlp.down_proj" => "ffn_down",
-        "input_layernorm" => "attn_norm",
-        "post_attention_layernorm" => "ffn_norm",
-        _ => return None,
-    };
-    Some((block(part), None))
 }
