@@ -72,7 +72,7 @@ impl<D: Borrow<Decoder>> PrefixScorer<D> {
             (memory as u128 * sample.input.numel() as u128 / total.max(1)) as usize
         };
         let samples = prepared.into_iter().map(|sample| {
-            let store = Store::new(share(&sample));
+            let store = Store::new(&sample.input, share(&sample));
             (sample, store)
         });
         Ok(Self {
@@ -108,7 +108,7 @@ impl<D: Borrow<Decoder>> PrefixScorer<D> {
         }
     }
 
-    /// Bytes of stored layer inputs, at most the limit.
+    /// Bytes allocated for stored layer inputs, at most the limit.
     pub fn stored_bytes(&self) -> usize {
         self.samples.iter().map(|(_, store)| store.bytes()).sum()
     }
