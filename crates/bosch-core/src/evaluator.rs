@@ -27,6 +27,19 @@ enum Care {
     Estimate,
 }
 
+/// What an [`Evaluator`] does about a faulty evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Faults {
+    /// The run ends with the fault as its error.
+    Abort,
+    /// The evaluation is paid for and counts as bad as the worst one so far, but can never be the
+    /// result. At most so many times; the next fault, or one before there is any score, ends the run.
+    Skip {
+        /// The number of faults that are skipped.
+        most: usize,
+    },
+}
+
 type Observer<'a> = Box<dyn FnMut(&Event) -> ControlFlow<()> + 'a>;
 
 /// Calls an objective for a search, and owns all that is common to searches: the budget, the memo
@@ -60,6 +73,9 @@ pub struct Evaluator<'a, O: Objective> {
     observer: Option<Observer<'a>>,
     trace_at: Option<(PathBuf, Value)>,
     batch: usize,
+    faults: Faults,
+    /// Faults skipped so far.
+    skipped: usize,
     run: Option<Run>,
     trials: Vec<Trial>,
     memo: HashMap<Mask, usize>,
@@ -75,6 +91,8 @@ impl<'a, O: Objective> Evaluator<'a, O> {
             observer: None,
             trace_at: None,
             batch: usize::MAX,
+            faults: Faults::Abort,
+            skipped: 0,
             run: None,
             trials: Vec::new(),
             memo: HashMap::new(),
@@ -102,6 +120,13 @@ impl<'a, O: Objective> Evaluator<'a, O> {
     /// A smaller number loses less when a process is killed.
     pub fn with_batch(mut self, masks: usize) -> Self {
         self.batch = masks.max(1);
+        self
+    }
+
+    /// What to do when the objective fails, panics, or answers with something that is not a finite score;
+    /// [`Faults::Abort`] at first.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
         self
     }
 
@@ -248,6 +273,11 @@ impl<'a, O: Objective> Evaluator<'a, O> {
         } else {
             last.saturating_sub(self.trials.len())
         }
+    }
+
+    /// How many evaluations failed and were skipped.
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 
     /// Whether the observer has stopped the run.

@@ -28,6 +28,9 @@
 //! * [`staged::search`] is the method of the BOSCH paper (arXiv 2604.05942) with what we add to it.
 //! * [`Optimizer`] is the ask/tell interface below it; [`maximize`] runs one solver alone.
 //!
+//! * [`lns`] is large neighbourhood search from visible, replaceable parts.
+//! * [`StopWhen`] ends a run early; [`from_sync_fn`] and [`Pool`] score a batch on all cores.
+//!
 //! # Resuming
 //!
 //! With [`Evaluator::with_trace`] every evaluation is written to a file as soon as it is known. The
@@ -38,26 +41,31 @@ mod blocks;
 mod error;
 mod evaluator;
 mod event;
+pub mod lns;
 mod loss;
 mod mask;
 mod objective;
 mod optimizer;
+mod parallel;
 mod rng;
 mod space;
 pub mod staged;
+mod stop;
 mod surrogate;
 mod trace;
 mod trial;
 
 pub use blocks::Blocks;
 pub use error::{Error, InvalidInput};
-pub use evaluator::{Evaluator, Plan};
+pub use evaluator::{Evaluator, Faults, Plan};
 pub use event::Event;
 pub use loss::{Anchors, RatioPenalty, ones_for_ratio};
 pub use mask::Mask;
 pub use objective::{FromFn, Objective, TryFromFn, from_fn, try_from_fn};
 pub use optimizer::{LocalSearch, Optimizer, Portfolio, Roulette, drive, maximize};
+pub use parallel::{FromSyncFn, Pool, from_sync_fn};
 pub use rng::Rng;
 pub use space::Space;
 pub use staged::{Ablation, LayerDrop, Outcome, Rest, StagedSettings};
+pub use stop::StopWhen;
 pub use trial::{CurvePoint, Trial};

@@ -101,6 +101,22 @@ impl<O: Objective + ?Sized> Objective for &mut O {
     }
 }
 
+impl<O: Objective + ?Sized> Objective for Box<O> {
+    type Error = O::Error;
+
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+        (**self).score(mask)
+    }
+
+    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+        (**self).score_batch(masks)
+    }
+}
+
 /// A closure as an [`Objective`]; made by [`from_fn`].
 #[derive(Debug, Clone)]
 pub struct FromFn<F> {

@@ -9,7 +9,7 @@ mod steps;
 
 /// Variables that share one rule: how many of them are ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Pool {
+struct Rule {
     /// The variables that may change, ascending.
     variables: Vec<usize>,
     /// How many of them are ones; any number if none is given.
@@ -31,21 +31,21 @@ struct Pool {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    /// The values of the variables that are in no pool.
+    /// The values of the variables that are in no rule.
     fixed: Mask,
-    pools: Vec<Pool>,
+    rules: Vec<Rule>,
 }
 
 impl Space {
     /// All masks of `dim` bits.
     pub fn any(dim: usize) -> Self {
-        let pool = Pool {
+        let rule = Rule {
             variables: (0..dim).collect(),
             ones: None,
         };
         Self {
             fixed: Mask::zeros(dim),
-            pools: vec![pool],
+            rules: vec![rule],
         }
     }
 
@@ -62,13 +62,13 @@ impl Space {
                 ones,
             ));
         }
-        let pool = Pool {
+        let rule = Rule {
             variables: (0..dim).collect(),
             ones: Some(ones),
         };
         Ok(Self {
             fixed: Mask::zeros(dim),
-            pools: vec![pool],
+            rules: vec![rule],
         })
     }
 
@@ -82,7 +82,7 @@ impl Space {
             let expected = format!("one for each of {} blocks", blocks.len());
             return Err(InvalidInput::new("quotas", expected, ones.len()));
         }
-        let mut pools = Vec::with_capacity(blocks.len());
+        let mut rules = Vec::with_capacity(blocks.len());
         for (b, &ones) in ones.iter().enumerate() {
             let range = blocks.range(b);
             if ones > range.len() {
@@ -93,14 +93,14 @@ impl Space {
                     ones,
                 ));
             }
-            pools.push(Pool {
+            rules.push(Rule {
                 variables: range.collect(),
                 ones: Some(ones),
             });
         }
         Ok(Self {
             fixed: Mask::zeros(blocks.dim()),
-            pools,
+            rules,
         })
     }
 
@@ -117,21 +117,21 @@ impl Space {
                 InvalidInput::new("fixed variable", format!("below {}", self.fixed.len()), i)
             })? = Some(value);
         }
-        for pool in &mut self.pools {
-            let fixed_ones = pool
+        for rule in &mut self.rules {
+            let fixed_ones = rule
                 .variables
                 .iter()
                 .filter(|&&i| wanted[i] == Some(true))
                 .count();
-            pool.variables.retain(|&i| wanted[i].is_none());
-            if let Some(ones) = pool.ones {
-                let most = fixed_ones + pool.variables.len();
+            rule.variables.retain(|&i| wanted[i].is_none());
+            if let Some(ones) = rule.ones {
+                let most = fixed_ones + rule.variables.len();
                 if ones < fixed_ones || ones > most {
                     let expected = format!("values that allow {ones} ones");
                     let found = format!("{fixed_ones} to {most}");
                     return Err(InvalidInput::new("fixed variables", expected, found));
                 }
-                pool.ones = Some(ones - fixed_ones);
+                rule.ones = Some(ones - fixed_ones);
             }
         }
         for (i, value) in wanted.iter().enumerate() {
@@ -149,27 +149,27 @@ impl Space {
 
     /// The variables that are not fixed, ascending within each rule.
     pub fn variables(&self) -> impl Iterator<Item = usize> + '_ {
-        self.pools
+        self.rules
             .iter()
-            .flat_map(|pool| pool.variables.iter().copied())
+            .flat_map(|rule| rule.variables.iter().copied())
     }
 
     /// Whether the mask is one of the space.
     pub fn contains(&self, mask: &Mask) -> bool {
         mask.len() == self.dim()
             && self
-                .pools
+                .rules
                 .iter()
-                .all(|pool| pool.ones.is_none_or(|ones| ones == pool.count(mask)))
+                .all(|rule| rule.ones.is_none_or(|ones| ones == rule.count(mask)))
             && self.with_fixed(mask) == *mask
     }
 
     /// The number of masks; `u64::MAX` stands for more.
     pub fn size(&self) -> u64 {
-        let sizes = self.pools.iter().map(|pool| match pool.ones {
-            Some(ones) => binomial(pool.variables.len() as u64, ones as u64),
+        let sizes = self.rules.iter().map(|rule| match rule.ones {
+            Some(ones) => binomial(rule.variables.len() as u64, ones as u64),
             None => 1u64
-                .checked_shl(pool.variables.len() as u32)
+                .checked_shl(rule.variables.len() as u32)
                 .unwrap_or(u64::MAX),
         });
         sizes.fold(1, u64::saturating_mul)
@@ -178,17 +178,17 @@ impl Space {
     /// Every mask, in ascending order within each rule; meant for small spaces.
     pub fn enumerate(&self) -> Vec<Mask> {
         let mut masks = vec![self.fixed.clone()];
-        for pool in &self.pools {
-            for &i in &pool.variables {
+        for rule in &self.rules {
+            for &i in &rule.variables {
                 let with = masks
                     .iter()
                     .map(|mask| mask.with(i, true))
                     .collect::<Vec<_>>();
                 masks.extend(with);
-                if let Some(ones) = pool.ones {
-                    let later = pool.variables.iter().filter(|&&j| j > i).count();
+                if let Some(ones) = rule.ones {
+                    let later = rule.variables.iter().filter(|&&j| j > i).count();
                     masks.retain(|mask| {
-                        let count = pool.count(mask);
+                        let count = rule.count(mask);
                         count <= ones && count + later >= ones
                     });
                 }
@@ -200,14 +200,14 @@ impl Space {
     /// A uniformly random mask of the space.
     pub fn random(&self, rng: &mut Rng) -> Mask {
         let mut mask = self.fixed.clone();
-        for pool in &self.pools {
-            match pool.ones {
+        for rule in &self.rules {
+            match rule.ones {
                 Some(ones) => {
-                    let mut order = pool.variables.clone();
+                    let mut order = rule.variables.clone();
                     rng.shuffle(&mut order);
                     order.iter().take(ones).for_each(|&i| mask.set(i, true));
                 }
-                None => pool
+                None => rule
                     .variables
                     .iter()
                     .for_each(|&i| mask.set(i, rng.chance(0.5))),
@@ -232,13 +232,13 @@ impl Space {
             ));
         }
         let mut mask = self.fixed.clone();
-        for pool in &self.pools {
-            let mut order = pool.variables.clone();
+        for rule in &self.rules {
+            let mut order = rule.variables.clone();
             order.sort_by(|&a, &b| keys[b].total_cmp(&keys[a]).then(a.cmp(&b)));
             let above = order.iter().filter(|&&i| keys[i] > 0.0).count();
             order
                 .iter()
-                .take(pool.ones.unwrap_or(above))
+                .take(rule.ones.unwrap_or(above))
                 .for_each(|&i| mask.set(i, true));
         }
         Ok(mask)
@@ -246,17 +246,17 @@ impl Space {
 
     /// The expected share of ones among the variables that are not fixed.
     pub(crate) fn share(&self) -> f64 {
-        let free: usize = self.pools.iter().map(|pool| pool.variables.len()).sum();
-        let ones = |pool: &Pool| match pool.ones {
+        let free: usize = self.rules.iter().map(|rule| rule.variables.len()).sum();
+        let ones = |rule: &Rule| match rule.ones {
             Some(ones) => ones as f64,
-            None => 0.5 * pool.variables.len() as f64,
+            None => 0.5 * rule.variables.len() as f64,
         };
-        self.pools.iter().map(ones).sum::<f64>() / free.max(1) as f64
+        self.rules.iter().map(ones).sum::<f64>() / free.max(1) as f64
     }
 
     /// Whether the number of ones is given for all variables that are not fixed.
     pub(crate) fn is_counted(&self) -> bool {
-        self.pools.iter().all(|pool| pool.ones.is_some())
+        self.rules.iter().all(|rule| rule.ones.is_some())
     }
 
     /// The mask with the fixed variables put to their values.
@@ -267,7 +267,7 @@ impl Space {
     }
 }
 
-impl Pool {
+impl Rule {
     fn count(&self, mask: &Mask) -> usize {
         self.variables.iter().filter(|&&i| mask.get(i)).count()
     }

@@ -42,6 +42,11 @@ pub(crate) struct Surrogate {
     next_fit: usize,
 }
 
+/// Points from which on the surrogate forgets when it fits.
+const MOST: usize = 700;
+/// Points that it then keeps.
+const KEPT: usize = 600;
+
 /// A function drawn from (or the mean of) the posterior, ready to be differentiated.
 #[derive(Debug, Clone)]
 pub(crate) struct Belief {
@@ -102,6 +107,9 @@ impl Surrogate {
 
     /// Chooses kernel and link anew and factorises all.
     fn fit(&mut self) {
+        if self.points.len() > MOST {
+            self.forget();
+        }
         self.scale.widen(&self.scores);
         let sample = Sample::new(&self.features, &self.points, &self.scores, self.scale);
         (self.kernel, self.link) = sample.fit(self.kernel);
@@ -120,6 +128,23 @@ impl Surrogate {
     fn refactor(&mut self) {
         self.factor = Cholesky::default();
         (0..self.points.len()).for_each(|at| self.append(at));
+    }
+
+    /// Keeps the best and the latest points, so that cost and memory stay bounded.
+    fn forget(&mut self) {
+        let latest = self.points.len() - KEPT / 2;
+        let mut kept: Vec<usize> = (0..latest).collect();
+        kept.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]).then(a.cmp(&b)));
+        kept.truncate(KEPT / 2);
+        kept.sort_unstable();
+        kept.extend(latest..self.points.len());
+        self.points = kept.iter().map(|&at| self.points[at].clone()).collect();
+        self.scores = kept.iter().map(|&at| self.scores[at]).collect();
+        self.features.clear();
+        self.points
+            .iter()
+            .for_each(|point| self.features.push(point));
+        self.next_fit = KEPT + KEPT / 3;
     }
 
     fn append(&mut self, at: usize) {

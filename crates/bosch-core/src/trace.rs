@@ -43,6 +43,21 @@ pub(crate) struct Record {
     pub(crate) n: usize,
     pub(crate) mask: Mask,
     pub(crate) score: f64,
+    /// Why the evaluation failed, if it was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<String>,
+}
+
+impl Record {
+    /// A sound evaluation that has no number yet.
+    pub(crate) fn new(mask: &Mask, score: f64) -> Self {
+        Self {
+            n: 0,
+            mask: mask.clone(),
+            score,
+            fault: None,
+        }
+    }
 }
 
 /// An open trace, locked against other processes, positioned at its end.
@@ -231,6 +246,7 @@ mod tests {
             n,
             mask: Mask::filled(3, n.is_multiple_of(2)),
             score,
+            fault: None,
         }
     }
 

@@ -13,6 +13,21 @@ pub struct Trial {
     pub score: f64,
     /// The number of the evaluation, from 1.
     pub number: usize,
+    /// Whether the evaluation failed and was skipped; the score is then the worst one before it.
+    #[serde(default)]
+    pub failed: bool,
+}
+
+impl Trial {
+    /// A trial that did not fail.
+    pub fn new(mask: Mask, score: f64, number: usize) -> Self {
+        Self {
+            mask,
+            score,
+            number,
+            failed: false,
+        }
+    }
 }
 
 /// One evaluation in the course of a run.

@@ -3,10 +3,14 @@
 #![allow(clippy::unwrap_used)] // in helpers of tests
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use bosch_core::{Error, Evaluator, Event, Mask, Objective, Plan, Space, from_fn, try_from_fn};
+use bosch_core::{
+    Blocks, Error, Evaluator, Event, Faults, Mask, Objective, Plan, Pool, Space, StagedSettings,
+    from_fn, from_sync_fn, staged, try_from_fn,
+};
 use serde_json::json;
 
 #[derive(Debug, PartialEq)]
@@ -239,4 +243,68 @@ fn masks_of_another_dimension_are_refused() {
         evaluator.evaluate(&masks(4)),
         Err(Error::Input(_))
     ));
+}
+
+#[test]
+fn faults_can_be_skipped_a_bounded_number_of_times_and_are_replayed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.jsonl");
+    let calls = Cell::new(0);
+    let run = |most: usize| {
+        let objective = from_fn(6, |mask: &Mask| {
+            calls.set(calls.get() + 1);
+            match () {
+                () if mask.get(4) => f64::NAN,
+                () if mask.get(5) => panic!("broken"),
+                () => -value(mask),
+            }
+        });
+        let faults = Faults::Skip { most };
+        let mut evaluator = Evaluator::new(objective)
+            .with_trace(&path, json!(null))
+            .with_faults(faults);
+        evaluator.start(plan(6, 9)).unwrap();
+        let trials = evaluator
+            .evaluate(&masks(6))
+            .map_err(|error| error.to_string())?;
+        let best = evaluator.best().unwrap().mask.clone();
+        Ok::<_, String>((trials, best, evaluator.skipped(), evaluator.replayed()))
+    };
+    assert!(run(1).unwrap_err().contains("broken"));
+    std::fs::remove_file(&path).unwrap();
+    for replayed in [0, 6] {
+        calls.set(0);
+        let (trials, best, skipped, came_back) = run(2).unwrap();
+        assert_eq!(
+            (best, skipped, came_back),
+            (masks(6)[0].clone(), 2, replayed)
+        );
+        assert_eq!((trials[4].score, trials[4].failed), (-1.0, true));
+        assert_eq!((trials[5].score, trials[5].failed), (-1.0, true));
+        assert_eq!(calls.get() > 0, replayed == 0);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_workers() {
+    let search = |mut evaluator: Evaluator<'_, Box<dyn Objective<Error = Infallible>>>| {
+        let blocks = Blocks::uniform(5, 4).unwrap();
+        let settings = StagedSettings::new(0.5, 80).batch(4);
+        staged::search(&mut evaluator, &blocks, &settings).unwrap()
+    };
+    let score = |mask: &Mask| value(mask) + f64::from(mask.get(3) && mask.get(7));
+    let one = search(Evaluator::new(Box::new(from_fn(20, score))));
+    assert_eq!(
+        search(Evaluator::new(Box::new(from_sync_fn(20, score)))),
+        one
+    );
+    for workers in [1, 2, 8] {
+        let pool = Pool::new((0..workers).map(|_| from_fn(20, score)).collect()).unwrap();
+        assert_eq!(
+            search(Evaluator::new(Box::new(pool))),
+            one,
+            "{workers} workers"
+        );
+    }
+    assert!(Pool::new(Vec::<bosch_core::FromFn<fn(&Mask) -> f64>>::new()).is_err());
 }

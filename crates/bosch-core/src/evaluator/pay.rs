@@ -8,7 +8,7 @@ use crate::trace::Record;
 use crate::trial::Trial;
 
 use super::call::{Fault, Request, call};
-use super::{Care, Evaluator};
+use super::{Care, Evaluator, Faults};
 
 impl<O: Objective> Evaluator<'_, O> {
     /// Takes from the trace what it holds of these new masks, and returns the others.
@@ -17,7 +17,7 @@ impl<O: Objective> Evaluator<'_, O> {
         for mask in masks {
             let record = self.run.as_mut().and_then(|run| run.recorded.remove(mask));
             match record {
-                Some(record) => self.record(&record.mask, record.score, true)?,
+                Some(record) => self.record(record, true)?,
                 None => rest.push(mask.clone()),
             }
         }
@@ -49,26 +49,49 @@ impl<O: Objective> Evaluator<'_, O> {
         };
         match call(&mut self.objective, masks, request) {
             Ok(scores) => {
-                let mut bad = None;
+                let mut bad = Vec::new();
                 for (mask, &score) in masks.iter().zip(&scores) {
-                    if score.is_finite() {
-                        self.record(mask, score, false)?;
-                    } else {
-                        bad = bad.or(Some(score));
+                    match score.is_finite() {
+                        true => self.record(Record::new(mask, score), false)?,
+                        false => bad.push((mask, score)),
                     }
                 }
-                bad.map_or(Ok(()), |score| {
+                bad.into_iter().try_for_each(|(mask, score)| {
                     let expected = "a finite score".to_owned();
-                    Err(self.error(Fault::Answer(expected, score.to_string())))
+                    self.skip(mask, Fault::Answer(expected, score.to_string()))
                 })
             }
-            Err(fault) if masks.len() == 1 => Err(self.error(fault)),
-            Err(fault) => {
+            Err(fault) => match masks {
+                [mask] => self.skip(mask, fault),
                 // The batch says nothing of its single masks: ask for them one by one, so that
                 // those before the faulty one are kept.
-                masks.chunks(1).try_for_each(|mask| self.pay(mask, care))?;
-                Err(self.error(fault))
+                _ => {
+                    masks.chunks(1).try_for_each(|mask| self.pay(mask, care))?;
+                    match self.faults {
+                        Faults::Abort => Err(self.error(fault)),
+                        Faults::Skip { .. } => Ok(()),
+                    }
+                }
+            },
+        }
+    }
+
+    /// Records a faulty evaluation if the policy allows it, or returns its error.
+    fn skip(&mut self, mask: &Mask, fault: Fault<O::Error>) -> Result<(), Error<O::Error>> {
+        let scores = self.trials.iter().map(|trial| trial.score);
+        let worst = scores.min_by(f64::total_cmp);
+        match (self.faults, worst) {
+            (Faults::Skip { most }, Some(worst)) if self.skipped < most => {
+                let fault = Some(self.error(fault).to_string());
+                self.record(
+                    Record {
+                        fault,
+                        ..Record::new(mask, worst)
+                    },
+                    false,
+                )
             }
+            _ => Err(self.error(fault)),
         }
     }
 
@@ -89,50 +112,60 @@ impl<O: Objective> Evaluator<'_, O> {
     }
 
     /// Writes one evaluation down, everywhere.
-    fn record(&mut self, mask: &Mask, score: f64, replayed: bool) -> Result<(), Error<O::Error>> {
+    fn record(&mut self, record: Record, replayed: bool) -> Result<(), Error<O::Error>> {
         let number = self.trials.len() + 1;
-        let mut improved = false;
+        let Record {
+            mask, score, fault, ..
+        } = &record;
+        let failed = fault.is_some();
         let trial = Trial {
             mask: mask.clone(),
-            score,
+            score: *score,
             number,
+            failed,
         };
         self.memo.insert(mask.clone(), number - 1);
         self.trials.push(trial.clone());
         self.replayed += usize::from(replayed);
-        let mut budget = 0;
+        self.skipped += usize::from(failed);
+        let mut improved = false;
         if let Some(run) = &mut self.run {
-            budget = run.budget;
             improved = run.consider(&self.trials, number - 1, &trial);
             if let Some(trace) = run.trace.as_mut().filter(|_| !replayed) {
-                let record = Record {
-                    n: number,
-                    mask: mask.clone(),
-                    score,
-                };
-                trace.append(&record).map_err(Error::widen)?;
+                trace
+                    .append(&Record {
+                        n: number,
+                        ..record
+                    })
+                    .map_err(Error::widen)?;
             }
         }
-        if self.observer.is_some() {
-            let best = self.best().map(|trial| trial.score);
-            let mask = mask.clone();
-            let number = self.evaluations();
-            self.emit(&Event::Evaluated {
-                number,
-                budget,
-                mask: mask.clone(),
-                score,
-                best,
-                replayed,
-            });
-            if improved {
-                self.emit(&Event::Improved {
-                    number,
-                    mask,
-                    score,
-                });
-            }
-        }
+        self.tell_observer(trial, improved, replayed);
         Ok(())
+    }
+
+    fn tell_observer(&mut self, trial: Trial, improved: bool, replayed: bool) {
+        if self.observer.is_none() {
+            return;
+        }
+        let best = self.best().map(|trial| trial.score);
+        let budget = self.run.as_ref().map_or(0, |run| run.budget);
+        let (number, score, mask) = (self.evaluations(), trial.score, trial.mask);
+        let again = mask.clone();
+        self.emit(&Event::Evaluated {
+            number,
+            budget,
+            mask,
+            score,
+            best,
+            replayed,
+        });
+        if improved {
+            self.emit(&Event::Improved {
+                number,
+                mask: again,
+                score,
+            });
+        }
     }
 }

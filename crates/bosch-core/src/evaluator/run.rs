@@ -43,7 +43,7 @@ impl Run {
         let better = best.is_none_or(|best| {
             trial.score > best.score || (trial.score == best.score && trial.mask < best.mask)
         });
-        let better = better && self.admissible.contains(&trial.mask);
+        let better = better && !trial.failed && self.admissible.contains(&trial.mask);
         let improved = better && best.is_none_or(|best| trial.score > best.score);
         if better {
             self.best = Some(at);

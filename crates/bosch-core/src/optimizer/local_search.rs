@@ -124,11 +124,7 @@ mod tests {
             let Some(mask) = search.ask(1).pop() else {
                 break;
             };
-            search.tell(&[Trial {
-                score: score(&mask),
-                mask: mask.clone(),
-                number,
-            }]);
+            search.tell(&[Trial::new(mask.clone(), score(&mask), number)]);
             asked.push(mask);
         }
         asked

@@ -260,10 +260,8 @@ mod tests {
             if masks.is_empty() {
                 break;
             }
-            let trial = |(at, mask): (usize, &Mask)| Trial {
-                score: score(mask),
-                mask: mask.clone(),
-                number: asked.len() + at + 1,
+            let trial = |(at, mask): (usize, &Mask)| {
+                Trial::new(mask.clone(), score(mask), asked.len() + at + 1)
             };
             // Out of order.
             let mut trials: Vec<Trial> = masks.iter().enumerate().map(trial).collect();

@@ -1,6 +1,6 @@
 //! Smallest steps inside a [`Space`]: swaps under a quota, flips where the number of ones is free.
 
-use super::{Pool, Space};
+use super::{Rule, Space};
 use crate::mask::Mask;
 use crate::rng::Rng;
 
@@ -8,20 +8,20 @@ impl Space {
     /// One random smallest step away from a mask of the space: two unequal variables of one rule
     /// exchanged, or one variable flipped where the number of ones is free. None if nothing can move.
     pub fn step(&self, mask: &Mask, rng: &mut Rng) -> Option<Mask> {
-        let total: usize = self.pools.iter().map(Pool::freedom).sum();
+        let total: usize = self.rules.iter().map(Rule::freedom).sum();
         let mut at = rng.below(total);
-        let pool = self.pools.iter().find(|pool| {
-            let here = at < pool.freedom();
-            at = at.saturating_sub(pool.freedom());
+        let rule = self.rules.iter().find(|rule| {
+            let here = at < rule.freedom();
+            at = at.saturating_sub(rule.freedom());
             here
         })?;
         let mut next = mask.clone();
-        if pool.ones.is_none() {
-            let i = *rng.choose(&pool.variables)?;
+        if rule.ones.is_none() {
+            let i = *rng.choose(&rule.variables)?;
             next.set(i, !mask.get(i));
         } else {
             let (ones, zeros): (Vec<_>, Vec<_>) =
-                pool.variables.iter().partition(|&&i| mask.get(i));
+                rule.variables.iter().partition(|&&i| mask.get(i));
             next.set(*rng.choose(&ones)?, false);
             next.set(*rng.choose(&zeros)?, true);
         }
@@ -54,14 +54,14 @@ impl Space {
     /// Disjoint steps: (gain, variable, other variable or the same).
     fn steps(&self, mask: &Mask, gains: &[f64], count: usize) -> Vec<(f64, usize, usize)> {
         let mut steps = Vec::new();
-        for pool in &self.pools {
-            if pool.ones.is_none() {
+        for rule in &self.rules {
+            if rule.ones.is_none() {
                 let gain = |i: usize| if mask.get(i) { -gains[i] } else { gains[i] };
-                steps.extend(pool.variables.iter().map(|&i| (gain(i), i, i)));
+                steps.extend(rule.variables.iter().map(|&i| (gain(i), i, i)));
                 continue;
             }
             let (mut ones, mut zeros): (Vec<usize>, Vec<usize>) =
-                pool.variables.iter().partition(|&&i| mask.get(i));
+                rule.variables.iter().partition(|&&i| mask.get(i));
             if count == 1 {
                 let out = ones
                     .iter()

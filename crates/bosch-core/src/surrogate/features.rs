@@ -34,6 +34,13 @@ impl Features {
         }
     }
 
+    /// Forgets all points.
+    pub(super) fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Vec::clear);
+        self.sums.iter_mut().for_each(Vec::clear);
+        self.along.clear();
+    }
+
     /// Adds a point.
     pub(super) fn push(&mut self, mask: &Mask) {
         for (column, bit) in self.columns.iter_mut().zip(mask.iter()) {

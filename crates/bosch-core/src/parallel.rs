@@ -1,0 +1,107 @@
+//! Objectives that score a batch on several threads. The order of the scores never depends on it.
+
+use std::convert::Infallible;
+
+use rayon::prelude::*;
+
+use crate::error::InvalidInput;
+use crate::mask::Mask;
+use crate::objective::Objective;
+
+/// A thread-safe function as an [`Objective`]; made by [`from_sync_fn`].
+#[derive(Debug, Clone)]
+pub struct FromSyncFn<F> {
+    dim: usize,
+    score: F,
+}
+
+/// An objective of `dim` variables from a function that may be called from several threads at once: a
+/// batch is scored on rayon's current pool.
+///
+/// ```
+/// use bosch_core::{Mask, Objective, from_sync_fn};
+///
+/// let mut ones = from_sync_fn(5, |mask: &Mask| mask.count_ones() as f64);
+/// let masks = [Mask::zeros(5), Mask::filled(5, true)];
+/// assert_eq!(ones.score_batch(&masks), Ok(vec![0.0, 5.0]));
+/// ```
+pub fn from_sync_fn<F: Fn(&Mask) -> f64 + Sync>(dim: usize, score: F) -> FromSyncFn<F> {
+    FromSyncFn { dim, score }
+}
+
+impl<F: Fn(&Mask) -> f64 + Sync> Objective for FromSyncFn<F> {
+    type Error = Infallible;
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, Infallible> {
+        Ok((self.score)(mask))
+    }
+
+    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
+        Ok(masks.par_iter().map(&self.score).collect())
+    }
+}
+
+/// Several equal objectives that share a batch, each on a thread of its own.
+///
+/// For objectives that need `&mut self`, such as a model with a cache. They must agree on every score.
+///
+/// ```
+/// use bosch_core::{Mask, Objective, Pool, from_fn};
+///
+/// let worker = || from_fn(5, |mask: &Mask| mask.count_ones() as f64);
+/// let mut pool = Pool::new(vec![worker(), worker()])?;
+/// let masks = [Mask::zeros(5), Mask::filled(5, true), Mask::zeros(5).with(1, true)];
+/// assert_eq!(pool.score_batch(&masks), Ok(vec![0.0, 5.0, 1.0]));
+/// # Ok::<(), bosch_core::InvalidInput>(())
+/// ```
+#[derive(Debug)]
+pub struct Pool<W> {
+    workers: Vec<W>,
+}
+
+impl<W: Objective + Send> Pool<W> {
+    /// At least one worker, all of the same dimension.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or their dimensions differ.
+    pub fn new(workers: Vec<W>) -> Result<Self, InvalidInput> {
+        let dims: Vec<usize> = workers.iter().map(Objective::dim).collect();
+        if dims.is_empty() || dims.iter().any(|dim| *dim != dims[0]) {
+            let found = format!("dimensions {dims:?}");
+            return Err(InvalidInput::new(
+                "workers",
+                "at least one, of one dimension",
+                found,
+            ));
+        }
+        Ok(Self { workers })
+    }
+}
+
+impl<W: Objective + Send> Objective for Pool<W> {
+    type Error = W::Error;
+
+    fn dim(&self) -> usize {
+        self.workers[0].dim()
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, W::Error> {
+        self.workers[0].score(mask)
+    }
+
+    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, W::Error> {
+        let share = masks.len().div_ceil(self.workers.len()).max(1);
+        let parts: Result<Vec<Vec<f64>>, W::Error> = self
+            .workers
+            .par_iter_mut()
+            .zip(masks.par_chunks(share))
+            .map(|(worker, part)| worker.score_batch(part))
+            .collect();
+        parts.map(|parts| parts.concat())
+    }
+}
