@@ -15,8 +15,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for round in 0..100 {
         let masks = optimizer.ask(4);
         let numbered = (1 + 4 * round..).zip(masks);
-        let trials: Vec<Trial> =
-            numbered.map(|(number, mask)| Trial { score: cut(&mask), mask, number }).collect();
+        let trials: Vec<Trial> = numbered
+            .map(|(number, mask)| Trial {
+                score: cut(&mask),
+                mask,
+                number,
+            })
+            .collect();
         optimizer.tell(&trials);
         for trial in trials {
             if best.as_ref().is_none_or(|best| trial.score > best.score) {

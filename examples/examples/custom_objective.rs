@@ -5,9 +5,7 @@
 
 use std::convert::Infallible;
 
-use bosch::core::{
-    Blocks, Evaluator, Event, Mask, Objective, Rng, StagedSettings, staged,
-};
+use bosch::core::{Blocks, Evaluator, Event, Mask, Objective, Rng, StagedSettings, staged};
 
 const FEATURES: usize = 24;
 const PLANTED: [usize; 6] = [1, 5, 8, 13, 17, 22];
@@ -25,7 +23,9 @@ impl FeatureSelection {
             let signal: f64 = PLANTED.iter().map(|i| features[*i]).sum();
             (features, signal + 0.3 * rng.normal())
         });
-        Self { rows: rows.collect() }
+        Self {
+            rows: rows.collect(),
+        }
     }
 }
 
@@ -40,16 +40,27 @@ impl Objective for FeatureSelection {
         let (train, held_out) = self.rows.split_at(self.rows.len() / 2);
         let mut weights = [0.0; FEATURES];
         let residual = |weights: &[f64], (features, target): &(Vec<f64>, f64)| {
-            target - weights.iter().zip(features).map(|(w, x)| w * x).sum::<f64>()
+            target
+                - weights
+                    .iter()
+                    .zip(features)
+                    .map(|(w, x)| w * x)
+                    .sum::<f64>()
         };
         for _ in 0..20 {
             for i in mask.iter_ones() {
-                let pull: f64 = train.iter().map(|row| residual(&weights, row) * row.0[i]).sum();
+                let pull: f64 = train
+                    .iter()
+                    .map(|row| residual(&weights, row) * row.0[i])
+                    .sum();
                 let norm: f64 = train.iter().map(|row| row.0[i] * row.0[i]).sum();
                 weights[i] += pull / norm;
             }
         }
-        let squares: f64 = held_out.iter().map(|row| residual(&weights, row).powi(2)).sum();
+        let squares: f64 = held_out
+            .iter()
+            .map(|row| residual(&weights, row).powi(2))
+            .sum();
         Ok(-squares / held_out.len() as f64)
     }
 }
@@ -64,9 +75,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     // No layers here: one block holds all variables.
     let blocks = Blocks::uniform(1, FEATURES)?;
-    let outcome = staged::search(&mut evaluator, &blocks, &StagedSettings::new(0.25, 150).seed(1))?;
+    let outcome = staged::search(
+        &mut evaluator,
+        &blocks,
+        &StagedSettings::new(0.25, 150).seed(1),
+    )?;
     let chosen: Vec<usize> = outcome.mask.iter_ones().collect();
-    println!("chosen {chosen:?} after {} evaluations; planted {PLANTED:?}", outcome.evaluations);
+    println!(
+        "chosen {chosen:?} after {} evaluations; planted {PLANTED:?}",
+        outcome.evaluations
+    );
     assert_eq!(chosen, PLANTED);
     Ok(())
 }

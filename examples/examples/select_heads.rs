@@ -84,7 +84,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         grid.sinks
     );
 
-    let calibration = samples(&arguments, &model, arguments.calibration, 2 * arguments.seed)?;
+    let calibration = samples(
+        &arguments,
+        &model,
+        arguments.calibration,
+        2 * arguments.seed,
+    )?;
     let test = samples(&arguments, &model, arguments.test, 2 * arguments.seed + 1)?;
     let mut progress = Progress::new(grid);
     let started = Instant::now();
@@ -92,7 +97,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     report_search(&selected, &model, started);
 
     let methods = methods(&arguments, grid, &selected, &progress)?;
-    println!("\n{} test samples of {} tokens, other seeds than calibration:", test.len(), arguments.tokens);
+    println!(
+        "\n{} test samples of {} tokens, other seeds than calibration:",
+        test.len(),
+        arguments.tokens
+    );
     let settings = CompareSettings {
         max_new_tokens: arguments.new_tokens,
         head_dim: model.config().head_dim,
@@ -100,10 +109,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         element_bytes: 4,
     };
     let rows = compare_masks(&mut model, &methods, &test, &settings, |row| {
-        println!("  {:<24} score {:.3}  exact match {:.2}", row.method, row.score(), row.exact_match());
+        println!(
+            "  {:<24} score {:.3}  exact match {:.2}",
+            row.method,
+            row.score(),
+            row.exact_match()
+        );
     })?;
     write_results(&arguments.output, &selected, &rows, &progress)?;
-    println!("\n{}\nWritten to {}: selection.json, duo_attention/, table.md, masks.svg, convergence.svg", markdown_table(&rows), arguments.output.display());
+    println!(
+        "\n{}\nWritten to {}: selection.json, duo_attention/, table.md, masks.svg, convergence.svg",
+        markdown_table(&rows),
+        arguments.output.display()
+    );
     Ok(())
 }
 
@@ -126,7 +144,9 @@ fn samples(
         let samples = Generator::new(config, essay.clone())?.samples(model, share, seed)?;
         streams.push(samples.into_iter());
     }
-    Ok((0..count).filter_map(|i| streams[i % subtasks.len()].next()).collect())
+    Ok((0..count)
+        .filter_map(|i| streams[i % subtasks.len()].next())
+        .collect())
 }
 
 fn search(
@@ -138,11 +158,17 @@ fn search(
     let settings = SelectSettings {
         trace: Some(arguments.output.join("trace.jsonl")),
         ..SelectSettings::new(
-            arguments.model.file_name().unwrap_or_default().to_string_lossy(),
+            arguments
+                .model
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy(),
             StagedSettings::new(arguments.ratio, arguments.budget).seed(arguments.seed),
         )
     };
-    Ok(select_heads(model, calibration, &settings, |event| progress.hear(event))?)
+    Ok(select_heads(model, calibration, &settings, |event| {
+        progress.hear(event)
+    })?)
 }
 
 fn report_search(selected: &Selected, model: &DecoderModel, started: Instant) {
@@ -176,8 +202,14 @@ fn methods(
     let mut methods = vec![
         ("full attention".to_string(), Mask::zeros(grid.dim())),
         ("all windows".into(), Mask::filled(grid.dim(), true)),
-        ("RAND layers, seed 1".into(), layers(LayerBaseline::Random(1))?),
-        ("RAND layers, seed 2".into(), layers(LayerBaseline::Random(2))?),
+        (
+            "RAND layers, seed 1".into(),
+            layers(LayerBaseline::Random(1))?,
+        ),
+        (
+            "RAND layers, seed 2".into(),
+            layers(LayerBaseline::Random(2))?,
+        ),
         ("INTR layers".into(), layers(LayerBaseline::Interleaved)?),
         ("BME layers".into(), layers(LayerBaseline::BeginMiddleEnd)?),
     ];
@@ -195,24 +227,38 @@ fn write_results(
     progress: &Progress,
 ) -> Result<(), Box<dyn Error>> {
     selected.selection.save(&output.join("selection.json"))?;
-    selected.selection.save_duo_attention(&output.join("duo_attention"))?;
+    selected
+        .selection
+        .save_duo_attention(&output.join("duo_attention"))?;
     fs::write(output.join("table.md"), markdown_table(rows))?;
     let grid = *selected.selection.grid();
     let selections = rows
         .iter()
         .skip(2) // full attention and all windows have nothing to see
         .map(|row| {
-            let provenance = Provenance { method: row.method.clone(), ..Default::default() };
-            Ok((row.method.as_str(), Selection::new(grid, row.mask.clone(), provenance)?))
+            let provenance = Provenance {
+                method: row.method.clone(),
+                ..Default::default()
+            };
+            Ok((
+                row.method.as_str(),
+                Selection::new(grid, row.mask.clone(), provenance)?,
+            ))
         })
         .collect::<Result<Vec<_>, bosch::Error>>()?;
-    let named: Vec<_> = selections.iter().map(|(name, selection)| (*name, selection)).collect();
+    let named: Vec<_> = selections
+        .iter()
+        .map(|(name, selection)| (*name, selection))
+        .collect();
     fs::write(output.join("masks.svg"), masks_svg(&named)?)?;
     let curve = Curve {
         trials: progress.trials(),
         best: progress.best(),
         references: &[("full attention", selected.outcome.anchors.full)],
     };
-    fs::write(output.join("convergence.svg"), convergence_svg("Search on the calibration samples", &curve)?)?;
+    fs::write(
+        output.join("convergence.svg"),
+        convergence_svg("Search on the calibration samples", &curve)?,
+    )?;
     Ok(())
 }

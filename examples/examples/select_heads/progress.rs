@@ -31,18 +31,29 @@ impl Progress {
     /// The observer.
     pub fn hear(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
-            Event::Started { budget, recorded, .. } => {
-                let template = "{prefix:<9} [{bar:40}] {pos}/{len} masks, {elapsed} passed, {eta} left  {msg}";
+            Event::Started {
+                budget, recorded, ..
+            } => {
+                let template =
+                    "{prefix:<9} [{bar:40}] {pos}/{len} masks, {elapsed} passed, {eta} left  {msg}";
                 self.bar = ProgressBar::new(*budget as u64);
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     self.bar.set_style(style.progress_chars("=> "));
                 }
                 if *recorded > 0 {
-                    self.bar.println(format!("resuming: {recorded} evaluations are in the trace"));
+                    self.bar
+                        .println(format!("resuming: {recorded} evaluations are in the trace"));
                 }
             }
             Event::StageStarted { name, .. } => self.bar.set_prefix(name.clone()),
-            Event::Evaluated { number, mask, score, best, replayed, .. } => {
+            Event::Evaluated {
+                number,
+                mask,
+                score,
+                best,
+                replayed,
+                ..
+            } => {
                 self.trials.push((*number, *score));
                 if mask.count_ones() == 1 {
                     self.singles[mask.iter_ones().next().unwrap_or(0)] = Some(*score);
