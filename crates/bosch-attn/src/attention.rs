@@ -3,10 +3,12 @@
 //! A [`Pattern`] is worked out once for a rule and a span of positions and then applied in every layer. Two families of
 //! heads of one layer are two patterns; the decoder runs them apart.
 
+mod band;
 mod kernel;
 
 use tch::{Device, Kind, Tensor};
 
+use self::band::Band;
 use self::kernel::{flash, merge, scaled_dot_product};
 use crate::mask::Window;
 
@@ -75,6 +77,8 @@ enum Path {
     Past(i64),
     /// Visibility as an additive mask `[queries, keys]` of 0 and −∞.
     Masked(Tensor),
+    /// Blocks of queries against the keys near them.
+    Band(Band),
 }
 
 impl Pattern {
@@ -92,7 +96,10 @@ impl Pattern {
         if all_in_window && contiguous && device == Device::Cpu {
             return Self(Path::Past((span.start - span.first) as i64));
         }
-        Self(Path::Masked(additive_mask(rule, span, kind, device)))
+        match rule.and_then(|window| Band::plan(window, span, kind, device)) {
+            Some(band) => Self(Path::Band(band)),
+            None => Self(Path::Masked(additive_mask(rule, span, kind, device))),
+        }
     }
 
     /// The reference: visibility spelled out as a mask, whatever the rule.
@@ -107,6 +114,7 @@ impl Pattern {
             Path::Open => scaled_dot_product(q, k, v, None, false),
             Path::Causal => scaled_dot_product(q, k, v, None, true),
             Path::Masked(mask) => scaled_dot_product(q, k, v, Some(mask), false),
+            Path::Band(band) => band.attend(q, k, v),
             Path::Past(past) => {
                 let new = k.size()[2] - past;
                 let before = flash(q, &k.narrow(2, 0, *past), &v.narrow(2, 0, *past), false);

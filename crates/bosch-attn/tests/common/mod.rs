@@ -40,6 +40,8 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn load(name: &'static str) -> Self {
+        // Tests run side by side: threads of libtorch inside each would wait for each other.
+        bosch_attn::tch::set_num_threads(1);
         let mut config = ModelConfig::from_file(folder(name).join("config.json")).unwrap();
         if name == "mistral-sliding" {
             // The fixture's maker left the model's own window of 13 out of the reference: transformers hands it to the
