@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::{Error, Result};
 
@@ -34,6 +35,22 @@ pub(crate) fn parse_lines<T: DeserializeOwned>(text: &str, path: &Path) -> Resul
     lines
         .map(|(i, line)| parse_json_line(line).map_err(|error| Error::format(path, i + 1, error)))
         .collect()
+}
+
+/// A list of texts, or a text where a list belongs: then a list of this one.
+pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(text) => vec![text],
+        OneOrMany::Many(texts) => texts,
+    })
 }
 
 /// The line with lone surrogates replaced; None if there are none.

@@ -35,9 +35,10 @@ pub use error::{BoxError, Error, Result};
 pub use evaluate::{EvaluateSettings, Evaluation, Event, Record, evaluate};
 pub use json_lines::parse_json_line;
 pub use metric::{
-    CodeSimBackend, Metric, classification_score, code_sim_score, count_score, normalize_answer,
-    normalize_zh_answer, qa_f1_score, qa_f1_zh_score, retrieval_score, retrieval_zh_score,
-    rouge_score, rouge_zh_score, ruler_postprocess, segment, string_match_all, string_match_part,
+    Case, CodeSimBackend, Metric, classification_score, code_sim_score, count_score,
+    normalize_answer, normalize_zh_answer, qa_f1_score, qa_f1_zh_score, retrieval_score,
+    retrieval_zh_score, rouge_score, rouge_zh_score, ruler_postprocess, score_all, segment,
+    string_match_all, string_match_part,
 };
 pub use model::{Generation, Prompt, Question, TextModel, TokenCounter};
 pub use task::{Item, Task};

@@ -1,5 +1,6 @@
 //! Scores of one prediction, each named as in the official code.
 
+mod case;
 mod chinese;
 mod classification;
 mod code_sim;
@@ -10,6 +11,7 @@ mod numbers;
 mod rouge;
 mod string_match;
 
+pub use case::{Case, score_all};
 pub use chinese::segment;
 pub use classification::classification_score;
 pub use code_sim::{CodeSimBackend, code_sim_score};
@@ -18,11 +20,14 @@ pub use numbers::{count_score, retrieval_score, retrieval_zh_score};
 pub use rouge::{rouge_score, rouge_zh_score};
 pub use string_match::{ruler_postprocess, string_match_all, string_match_part};
 
+use serde::{Deserialize, Serialize};
+
 use crate::gsm8k::{Gsm8kFilter, gsm8k_score};
 use crate::{Error, Result};
 
 /// A metric by its official name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&str")]
 #[non_exhaustive]
 pub enum Metric {
     /// `qa_f1_score`, see [`qa_f1_score`].
@@ -55,11 +60,18 @@ pub enum Metric {
     Gsm8kFlexible,
     /// `gsm8k_cot_strict_match`, see [`gsm8k_score`].
     Gsm8kCotStrict,
+    /// `lm_eval_code_sim_score`: lm-evaluation-harness's copy of [`Metric::CodeSim`].
+    LmEvalCodeSim,
+    /// `lm_eval_string_match_all`: lm-evaluation-harness's copy of [`Metric::StringMatchAll`].
+    LmEvalStringMatchAll,
+    /// `lm_eval_string_match_part`: for a single sample the same as [`Metric::StringMatchAll`],
+    /// as it takes the greatest over samples and the mean over a sample's references.
+    LmEvalStringMatchPart,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::QaF1,
         Self::QaF1Zh,
         Self::Rouge,
@@ -75,6 +87,9 @@ impl Metric {
         Self::Gsm8kStrict,
         Self::Gsm8kFlexible,
         Self::Gsm8kCotStrict,
+        Self::LmEvalCodeSim,
+        Self::LmEvalStringMatchAll,
+        Self::LmEvalStringMatchPart,
     ];
 
     /// The official name, `qa_f1_score` for example.
@@ -95,6 +110,9 @@ impl Metric {
             Self::Gsm8kStrict => "gsm8k_strict_match",
             Self::Gsm8kFlexible => "gsm8k_flexible_extract",
             Self::Gsm8kCotStrict => "gsm8k_cot_strict_match",
+            Self::LmEvalCodeSim => "lm_eval_code_sim_score",
+            Self::LmEvalStringMatchAll => "lm_eval_string_match_all",
+            Self::LmEvalStringMatchPart => "lm_eval_string_match_part",
         }
     }
 
@@ -123,7 +141,9 @@ impl Metric {
             return Err(Error::input("ground truths", "at least one", "none"));
         }
         match self {
-            Self::StringMatchAll => return Ok(string_match_all(prediction, ground_truths)),
+            Self::StringMatchAll | Self::LmEvalStringMatchAll | Self::LmEvalStringMatchPart => {
+                return Ok(string_match_all(prediction, ground_truths));
+            }
             Self::StringMatchPart => return Ok(string_match_part(prediction, ground_truths)),
             _ => {}
         }
@@ -153,7 +173,7 @@ impl Metric {
                 rouge_zh_score(prediction, truth)
             }
             Self::Classification => classification_score(prediction, truth, classes),
-            Self::CodeSim => {
+            Self::CodeSim | Self::LmEvalCodeSim => {
                 code_sim::check_cost(prediction, truth, CodeSimBackend::Difflib)?;
                 code_sim_score(prediction, truth, CodeSimBackend::Difflib)
             }
@@ -164,7 +184,9 @@ impl Metric {
             Self::Count => count_score(prediction, truth),
             Self::Retrieval => named("Paragraph ", retrieval_score(prediction, truth))?,
             Self::RetrievalZh => named("段落", retrieval_zh_score(prediction, truth))?,
-            Self::StringMatchAll => string_match_all(prediction, &[truth]),
+            Self::StringMatchAll | Self::LmEvalStringMatchAll | Self::LmEvalStringMatchPart => {
+                string_match_all(prediction, &[truth])
+            }
             Self::StringMatchPart => string_match_part(prediction, &[truth]),
             Self::Gsm8kStrict => gsm8k(Gsm8kFilter::Strict),
             Self::Gsm8kFlexible => gsm8k(Gsm8kFilter::Flexible),
@@ -176,5 +198,20 @@ impl Metric {
 impl std::fmt::Display for Metric {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl From<Metric> for &str {
+    fn from(metric: Metric) -> Self {
+        metric.name()
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self> {
+        let known = || Self::ALL.map(Self::name).join(", ");
+        Self::from_name(&name).ok_or_else(|| Error::input("metric", known(), name))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::json_lines::{parse_json_line, parse_lines};
+use crate::json_lines::{one_or_many, parse_json_line, parse_lines};
 use crate::{Error, Result};
 
 /// One sample of a data set, with the official keys.
@@ -28,6 +28,10 @@ pub struct LongBenchSample {
     pub id: String,
 }
 
+/// A list of answers, or a single one without its list.
+#[derive(Deserialize)]
+struct Answers(#[serde(deserialize_with = "one_or_many")] Vec<String>);
+
 /// The spellings that files use. Two for the same field are no error, the official one wins.
 #[derive(Deserialize)]
 struct RawSample {
@@ -35,31 +39,14 @@ struct RawSample {
     question: Option<String>,
     query: Option<String>,
     context: String,
-    answers: Option<OneOrMany>,
-    answer: Option<OneOrMany>,
-    outputs: Option<OneOrMany>,
+    answers: Option<Answers>,
+    answer: Option<Answers>,
+    outputs: Option<Answers>,
     #[serde(default)]
     length: usize,
     all_classes: Option<Vec<String>>,
     _id: Option<String>,
     id: Option<String>,
-}
-
-/// A list of answers, or a single one without its list.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl From<OneOrMany> for Vec<String> {
-    fn from(answers: OneOrMany) -> Self {
-        match answers {
-            OneOrMany::One(answer) => vec![answer],
-            OneOrMany::Many(answers) => answers,
-        }
-    }
 }
 
 impl From<RawSample> for LongBenchSample {
@@ -68,7 +55,7 @@ impl From<RawSample> for LongBenchSample {
         Self {
             input: raw.input.or(raw.question).or(raw.query).unwrap_or_default(),
             context: raw.context,
-            answers: answers.map(Vec::from).unwrap_or_default(),
+            answers: answers.map(|answers| answers.0).unwrap_or_default(),
             length: raw.length,
             all_classes: raw.all_classes.unwrap_or_default(),
             id: raw._id.or(raw.id).unwrap_or_default(),
@@ -93,7 +80,7 @@ pub struct Prediction {
 #[derive(Deserialize)]
 struct RawPrediction {
     pred: String,
-    answers: OneOrMany,
+    answers: Answers,
     all_classes: Option<Vec<String>>,
     length: Option<usize>,
 }
@@ -102,7 +89,7 @@ impl From<RawPrediction> for Prediction {
     fn from(raw: RawPrediction) -> Self {
         Self {
             pred: raw.pred,
-            answers: raw.answers.into(),
+            answers: raw.answers.0,
             all_classes: raw.all_classes.unwrap_or_default(),
             length: raw.length.unwrap_or_default(),
         }
