@@ -16,10 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let masks = optimizer.ask(4);
         let numbered = (1 + 4 * round..).zip(masks);
         let trials: Vec<Trial> = numbered
-            .map(|(number, mask)| Trial {
-                score: cut(&mask),
-                mask,
-                number,
+            .map(|(number, mask)| {
+                let score = cut(&mask);
+                Trial::new(mask, score, number)
             })
             .collect();
         optimizer.tell(&trials);

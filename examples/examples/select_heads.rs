@@ -46,10 +46,10 @@ struct Arguments {
     #[arg(long, default_value_t = 4)]
     sinks: usize,
     /// Masks that the search may evaluate.
-    #[arg(long, default_value_t = 400)]
+    #[arg(long, default_value_t = 260)]
     budget: usize,
     /// Samples that the search scores masks on.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 24)]
     calibration: usize,
     /// Samples of the final table; other seeds than the calibration's.
     #[arg(long, default_value_t = 48)]

@@ -2,6 +2,7 @@
 //! dequantised weights): token ids, chat texts, answer log-probabilities, greedy continuation.
 //!
 //! Needs the file that `scripts/get-model` fetches; says so and passes where it is missing.
+#![allow(clippy::unwrap_used)] // in helpers of tests a panic is the message
 #![cfg(feature = "torch")]
 
 use std::path::PathBuf;

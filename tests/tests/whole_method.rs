@@ -1,4 +1,5 @@
 //! The whole method on a model of which the right answer is known, without libtorch.
+#![allow(clippy::unwrap_used)] // in helpers of tests a panic is the message
 
 use std::fs;
 use std::ops::ControlFlow;

@@ -36,10 +36,3 @@ pub use crate::mask::{HeadMask, Window};
 pub use crate::prefix::{LayerEvaluations, PrefixScorer};
 pub use crate::tokenizer::{Specials, Tokenizer};
 pub use crate::weights::{SafetensorsFolder, TensorSpec, WeightSource, check};
-
-/// Which libtorch answers: a tensor of zeros of length `n` summed.
-pub fn probe(n: i64) -> f64 {
-    tch::Tensor::ones([n], (tch::Kind::Float, tch::Device::Cpu))
-        .sum(tch::Kind::Float)
-        .double_value(&[])
-}

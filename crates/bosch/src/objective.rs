@@ -251,6 +251,7 @@ mod tests {
             score: objective.score(&rival_mask).unwrap(),
             mask: rival_mask,
             number: 1,
+            failed: false,
         };
         assert_eq!(objective.model.texts, 12);
         let worse = objective
@@ -293,6 +294,7 @@ mod tests {
             mask: "1111".parse().unwrap(),
             score: -4.015,
             number: 1,
+            failed: false,
         };
         let answers = |forget: bool| {
             let mut model = Counting {
