@@ -129,3 +129,8 @@ pub fn samples(seed: u64) -> Result<Vec<NiahSample>, bosch::eval::Error> {
     let config = NiahConfig::new(Subtask::Single2, 256).new_tokens(16);
     Generator::new(config, Essay::built_in())?.samples(&words, 3, seed)
 }
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -20,7 +20,7 @@ pub struct Curve<'a> {
     pub references: &'a [(&'a str, f64)],
 }
 
-/// Draws all trials as dots, the incumbent's score as a line and the references as level lines.
+/// Draws all trials as dots (those far below at the lower edge), the incumbent's score as a line and the references as level lines.
 ///
 /// # Errors
 ///
@@ -41,9 +41,7 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
             got: format!("{} trials, scores {scores:?}", curve.trials.len()),
         });
     }
-    let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let margin = ((high - low) * 0.05).max(1e-9);
+    let (low, high) = range(curve);
     let last = curve
         .trials
         .iter()
@@ -62,7 +60,7 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
             .margin(12)
             .x_label_area_size(36)
             .y_label_area_size(56)
-            .build_cartesian_2d(0..last, low - margin..high + margin)
+            .build_cartesian_2d(0..last, low..high)
             .map_err(drawing_error)?;
         chart
             .configure_mesh()
@@ -76,7 +74,8 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
                 curve
                     .trials
                     .iter()
-                    .map(|point| Circle::new(*point, 2, TEAL.mix(0.5).filled())),
+                    .map(|(number, score)| (*number, score.clamp(low, high)))
+                    .map(|point| Circle::new(point, 2, TEAL.mix(0.5).filled())),
             )
             .map_err(drawing_error)?;
         for (index, (name, level)) in curve.references.iter().enumerate() {
@@ -105,6 +104,20 @@ pub fn convergence_svg(title: &str, curve: &Curve<'_>) -> Result<String, Error> 
         area.present().map_err(drawing_error)?;
     }
     Ok(svg)
+}
+
+/// The lowest and the highest score of the picture: the incumbents and the references, with as much
+/// room again below, where most trials lie.
+fn range(curve: &Curve<'_>) -> (f64, f64) {
+    let levels = curve.best.iter().map(|(_, score)| *score);
+    let levels = levels.chain(curve.references.iter().map(|(_, score)| *score));
+    let levels: Vec<f64> = levels
+        .chain(curve.trials.iter().map(|(_, score)| *score).take(1))
+        .collect();
+    let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = levels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let room = (high - low).max(1e-9);
+    (low - room, high + 0.1 * room)
 }
 
 #[cfg(test)]
