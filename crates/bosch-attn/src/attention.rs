@@ -117,9 +117,15 @@ impl Pattern {
             Path::Band(band) => band.attend(q, k, v),
             Path::Past(past) => {
                 let new = k.size()[2] - past;
-                let before = flash(q, &k.narrow(2, 0, *past), &v.narrow(2, 0, *past), false);
-                let diagonal = flash(q, &k.narrow(2, *past, new), &v.narrow(2, *past, new), true);
-                merge(&[before, diagonal])
+                let before = flash(
+                    q,
+                    &k.narrow(2, 0, *past),
+                    &v.narrow(2, 0, *past),
+                    None,
+                    false,
+                );
+                let new = |x: &Tensor| x.narrow(2, *past, new);
+                merge(&before, &flash(q, &new(k), &new(v), None, true))
             }
         }
     }

@@ -127,6 +127,34 @@ impl ModelConfig {
         self.query_heads / self.groups
     }
 
+    /// The same model with its positions stretched `factor` times by YaRN, for texts longer than it was made for.
+    ///
+    /// Takes the place of whatever scaling the configuration has; parameters are the paper's (β 32 and 1, attention factor
+    /// 0.1·ln(factor) + 1).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for a factor below 1 or not finite.
+    pub fn with_yarn(mut self, factor: f64) -> Result<Self, Error> {
+        let original = match self.rope.scaling {
+            RopeScaling::Yarn { original, .. }
+            | RopeScaling::Llama3 { original, .. }
+            | RopeScaling::LongRope { original, .. } => original,
+            _ => self.max_positions,
+        };
+        self.rope.scaling = RopeScaling::Yarn {
+            factor,
+            original,
+            beta_fast: 32.0,
+            beta_slow: 1.0,
+            attention_factor: 0.1 * factor.ln() + 1.0,
+            truncate: true,
+        };
+        self.rope.check("with_yarn", self.head_dim)?;
+        self.max_positions = (original as f64 * factor) as usize;
+        Ok(self)
+    }
+
     /// Whether layer `layer` is a mixture of experts.
     pub fn is_sparse(&self, layer: usize) -> bool {
         self.moe

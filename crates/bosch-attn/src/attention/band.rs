@@ -3,11 +3,13 @@
 //! Queries are cut into three stretches. Those below W see all keys before them: a causal call. The next few, whose windows
 //! still touch the sinks, go through one masked call. The rest is cut into blocks of equal length: each block sees the
 //! sinks and the W − 1 + block keys that end with it, always through the same small mask, so that many blocks are one call
-//! with the blocks as its batch. Without sinks the keys of the blocks are overlapping views and nothing is copied.
+//! with the blocks as its batch, over overlapping views of the keys. Where the window is long, the keys that the whole
+//! block sees are taken apart from the two triangles at its ends: they need no mask and no copy, and the two results are
+//! merged by their log-sum-exp.
 
 use tch::{Device, Kind, Tensor};
 
-use super::kernel::scaled_dot_product;
+use super::kernel::{flash, merge, scaled_dot_product};
 use super::{Path, Pattern, Span, additive_mask};
 use crate::mask::Window;
 
@@ -105,57 +107,119 @@ impl Band {
         Tensor::cat(&parts, 1).transpose(1, 2)
     }
 
-    /// `blocks.0` blocks of `blocks.1` queries from query `first` on: `[B, queries, H, d]`.
+    /// `count` blocks of `length` queries from query `first` on: `[B, queries, H, d]`.
     fn blocks(
         &self,
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
         first: usize,
-        blocks: (usize, usize),
+        (count, length): (usize, usize),
     ) -> Tensor {
-        let (count, length) = blocks;
-        let keys = self.window.window() - 1 + length;
         // Index among the given keys of the first one that the first query's window reaches.
         let reach =
             self.span.sinks + self.span.start + first + 1 - self.window.window() - self.span.first;
-        let sinks = self.window.sinks();
-        let rows: Vec<Tensor> = (0..q.size()[0])
+        let texts: Vec<Tensor> = (0..q.size()[0])
             .map(|text| {
-                let blocked = |x: &Tensor| {
-                    let x = x.narrow(0, text, 1);
-                    let reached = part(&x, reach, keys + (count - 1) * length);
-                    let views = reached
-                        .unfold(2, keys as i64, length as i64)
-                        .squeeze_dim(0)
-                        .permute([1, 0, 3, 2]);
-                    if sinks == 0 {
-                        return views; // [blocks, G, keys, d]
-                    }
-                    let front = part(&x, 0, sinks).expand([count as i64, -1, -1, -1], false);
-                    Tensor::cat(&[front, views], 2)
-                };
-                let heads = q.size()[1];
-                let q = part(&q.narrow(0, text, 1), first, count * length).squeeze_dim(0);
+                let of_text = |x: &Tensor| x.narrow(0, text, 1);
+                let q = part(&of_text(q), first, count * length).squeeze_dim(0); // [H, queries, d]
                 let q = q
                     .unflatten(1, [count as i64, length as i64].as_slice())
                     .transpose(0, 1); // [blocks, H, length, d]
-                let mask =
-                    self.mask
-                        .narrow(0, 0, length as i64)
-                        .narrow(1, 0, (sinks + keys) as i64);
-                let out = scaled_dot_product(&q, &blocked(k), &blocked(v), Some(&mask), false);
-                out.transpose(1, 2)
-                    .reshape([(count * length) as i64, heads, -1])
+                let blocks = Blocks {
+                    sinks: self.window.sinks(),
+                    reach,
+                    count,
+                    length,
+                };
+                let out = self.some_blocks(&q, &of_text(k), &of_text(v), blocks);
+                out.transpose(1, 2).flatten(0, 1) // [queries, H, d]
             })
             .collect();
-        Tensor::stack(&rows, 0)
+        Tensor::stack(&texts, 0)
+    }
+
+    /// `q` `[blocks, H, length, d]` of one text against its keys and values `[1, G, keys, d]`.
+    fn some_blocks(&self, q: &Tensor, k: &Tensor, v: &Tensor, blocks: Blocks) -> Tensor {
+        let (window, length, sinks) = (self.window.window(), blocks.length, self.window.sinks());
+        let rows = self.mask.narrow(0, 0, length as i64);
+        let columns =
+            |first: usize, count: usize| rows.narrow(1, (sinks + first) as i64, count as i64);
+        if window < 2 * length || length < 2 {
+            let all = |x: &Tensor| blocks.joined(x, &[(0, window - 1 + length)]);
+            return scaled_dot_product(
+                q,
+                &all(k),
+                &all(v),
+                Some(&rows.narrow(1, 0, (sinks + window - 1 + length) as i64)),
+                false,
+            );
+        }
+        // Keys length − 1 to W − 1 are visible to the whole block: no mask, and views without a copy.
+        let inner = |x: &Tensor| blocks.views(x, length - 1, window + 1 - length);
+        let near = [(0, length - 1), (window, length - 1)];
+        let edges = |x: &Tensor| blocks.joined(x, &near);
+        let mask = Tensor::cat(
+            &[
+                rows.narrow(1, 0, sinks as i64),
+                columns(near[0].0, near[0].1),
+                columns(near[1].0, near[1].1),
+            ],
+            1,
+        );
+        merge(
+            &flash(q, &inner(k), &inner(v), None, false),
+            &flash(q, &edges(k), &edges(v), Some(&mask), false),
+        )
     }
 }
 
-/// Queries in a block: longer blocks are fewer calls, and compute more that is not visible.
+/// Neighbouring blocks of queries among the keys of one text: the window of the first query begins at key `reach`.
+#[derive(Clone, Copy)]
+struct Blocks {
+    sinks: usize,
+    reach: usize,
+    count: usize,
+    length: usize,
+}
+
+impl Blocks {
+    /// `size` keys of each block, the first of them `offset` after the block's reach: `[blocks, G, size, d]`, a view.
+    fn views(&self, x: &Tensor, offset: usize, size: usize) -> Tensor {
+        let reached = part(
+            x,
+            self.reach + offset,
+            size + (self.count - 1) * self.length,
+        );
+        reached
+            .unfold(2, size as i64, self.length as i64)
+            .squeeze_dim(0)
+            .permute([1, 0, 3, 2])
+    }
+
+    /// The sinks and then some stretches (offset, size) of each block's keys.
+    fn joined(&self, x: &Tensor, stretches: &[(usize, usize)]) -> Tensor {
+        let mut parts: Vec<Tensor> = stretches
+            .iter()
+            .map(|(offset, size)| self.views(x, *offset, *size))
+            .collect();
+        if self.sinks > 0 {
+            parts.insert(
+                0,
+                part(x, 0, self.sinks).expand([self.count as i64, -1, -1, -1], false),
+            );
+        }
+        match parts.as_slice() {
+            [only] => only.shallow_clone(),
+            parts => Tensor::cat(parts, 2),
+        }
+    }
+}
+
+/// Queries in a block. Longer blocks are fewer calls and compute more that is not visible; 64 was the best or close to it for
+/// windows of 128 to 1024 in `benches/prefill.rs`.
 fn block_length(window: usize) -> usize {
-    (window / 4).clamp(32, 256)
+    if window <= 32 { 32 } else { 64 }
 }
 
 /// Whether blocks compute enough fewer scores than one masked call to pay for the calls and copies.

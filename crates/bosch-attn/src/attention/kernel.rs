@@ -1,6 +1,6 @@
 //! The calls of libtorch that compute attention, and the merge of partial results.
 
-use tch::{Device, Tensor};
+use tch::{Device, Kind, Tensor};
 
 /// A partial result over some of the keys: output `[B, H, T, d]` and log-sum-exp of the scores `[B, H, T]`.
 pub(super) type Partial = (Tensor, Tensor);
@@ -24,29 +24,21 @@ pub(super) fn scaled_dot_product(
 }
 
 /// As [`scaled_dot_product`] on the CPU, with the log-sum-exp that [`merge`] needs.
-pub(super) fn flash(q: &Tensor, k: &Tensor, v: &Tensor, causal: bool) -> Partial {
-    Tensor::internal_scaled_dot_product_flash_attention_for_cpu(
-        q,
-        k,
-        v,
-        0.0,
-        causal,
-        None::<&Tensor>,
-        None,
-    )
+pub(super) fn flash(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    mask: Option<&Tensor>,
+    causal: bool,
+) -> Partial {
+    Tensor::internal_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal, mask, None)
 }
 
-/// Joins partial results over disjoint sets of keys: Σₚ exp(lseₚ) outₚ / Σₚ exp(lseₚ).
-pub(super) fn merge(parts: &[Partial]) -> Tensor {
-    let lse = Tensor::stack(&parts.iter().map(|part| &part.1).collect::<Vec<_>>(), 0); // [parts, B, H, T]
-    let weights = lse.softmax(0, None).unsqueeze(-1); // [parts, B, H, T, 1]
-    let kind = parts[0].0.kind();
-    let mut out = parts[0].0.to_kind(tch::Kind::Float) * weights.get(0);
-    for (index, (partial, _)) in parts.iter().enumerate().skip(1) {
-        out = out.addcmul(
-            &partial.to_kind(tch::Kind::Float),
-            &weights.get(index as i64),
-        );
-    }
-    out.to_kind(kind)
+/// Joins partial results over disjoint sets of keys: (exp(lse₁) out₁ + exp(lse₂) out₂) / (exp(lse₁) + exp(lse₂)).
+pub(super) fn merge(first: &Partial, second: &Partial) -> Tensor {
+    let weight = (&first.1 - &second.1).sigmoid().unsqueeze(-1); // of the first, [B, H, T, 1]
+    let wide = |out: &Tensor| out.to_kind(Kind::Float);
+    wide(&second.0)
+        .lerp_tensor(&wide(&first.0), &weight.to_kind(Kind::Float))
+        .to_kind(first.0.kind())
 }
