@@ -53,6 +53,10 @@ pub struct Portfolio {
     expected: Vec<f64>,
     /// Random masks still to propose.
     random: usize,
+    /// Random masks wait until so many proposals in a row have not improved.
+    patience: usize,
+    /// Proposals since the last improvement.
+    stalled: usize,
     incumbent: Option<(Mask, f64)>,
     known: HashSet<Mask>,
     /// The scores of the masks of zeros and of ones.
@@ -117,6 +121,8 @@ impl Portfolio {
             queue,
             expected: Vec::new(),
             random: (budget / 10).clamp(8, (space.dim() / 2).max(8)),
+            patience: 0,
+            stalled: 0,
             incumbent: None,
             known: HashSet::new(),
             extremes: (None, None),
@@ -148,11 +154,11 @@ impl Portfolio {
         Ok(self)
     }
 
-    /// Leaves out the random masks and the screening of the start: for a search that continues from trials that
-    /// it is told.
+    /// Leaves out the screening, and the random masks until the search has stalled for two thirds of a
+    /// proposal a variable: for a search that continues from trials that it is told.
     pub fn warm(mut self) -> Self {
         self.queue.clear();
-        self.random = 0;
+        self.patience = 2 * self.space.dim() / 3;
         self
     }
 
@@ -168,7 +174,9 @@ impl Portfolio {
             }
         }
         let incumbent = match &self.incumbent {
-            Some((incumbent, _)) if self.random == 0 => incumbent.clone(),
+            Some((incumbent, _)) if self.random == 0 || self.stalled < self.patience => {
+                incumbent.clone()
+            }
             _ => {
                 self.random = self.random.saturating_sub(1);
                 return self.fresh(Self::random);
@@ -237,6 +245,7 @@ impl Optimizer for Portfolio {
                 .map_or(f64::NEG_INFINITY, |best| best.1);
             if let Some(arm) = self.pending.remove(&trial.mask) {
                 let better = trial.score > before;
+                self.stalled = if better { 0 } else { self.stalled + 1 };
                 self.roulette.reward(arm, better);
                 let most = (self.space.dim() as f64 / 4.0).max(LEAST_RADIUS);
                 let factor = if better { 1.5 } else { 0.93 };
