@@ -6,6 +6,9 @@ use bosch::Grid;
 use bosch::core::{Event, InvalidInput, Mask};
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// Where there is no terminal for a bar, a line is printed so often.
+const LINE_EVERY: usize = 20;
+
 /// Shows the events of a search and keeps what the table and the pictures need.
 pub struct Progress {
     bar: ProgressBar,
@@ -45,7 +48,12 @@ impl Progress {
                         .println(format!("resuming: {recorded} evaluations are in the trace"));
                 }
             }
-            Event::StageStarted { name, .. } => self.bar.set_prefix(name.clone()),
+            Event::StageStarted { name, planned } => {
+                self.bar.set_prefix(name.clone());
+                if self.bar.is_hidden() {
+                    println!("{name}: up to {planned} evaluations");
+                }
+            }
             Event::Evaluated {
                 number,
                 mask,
@@ -63,6 +71,11 @@ impl Progress {
                     self.bar.set_message(format!("best {best:.4}"));
                 }
                 self.bar.set_position(*number as u64);
+                if self.bar.is_hidden() && number % LINE_EVERY == 0 {
+                    let left = self.bar.eta().as_secs();
+                    let best = best.map_or_else(|| "none".into(), |best| format!("{best:.4}"));
+                    println!("{number} evaluations, about {left} s left, best {best}");
+                }
                 if *replayed {
                     // Replayed evaluations take no time and must not spoil the estimate.
                     self.bar.reset_eta();
