@@ -77,7 +77,7 @@ fn common_subsequence(a: &[char], b: &[char]) -> usize {
 
 /// Refuses lines whose score would take more than some ten seconds.
 pub(crate) fn check_cost(prediction: &str, truth: &str, backend: CodeSimBackend) -> Result<()> {
-    const MOST: usize = 1_000_000_000;
+    const MOST: usize = 200_000_000;
     let (a, b) = (first_code_line(prediction), truth);
     if a.len().saturating_mul(b.len()) <= MOST {
         return Ok(());
