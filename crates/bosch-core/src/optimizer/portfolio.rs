@@ -148,12 +148,21 @@ impl Portfolio {
         Ok(self)
     }
 
-    /// Leaves out the random masks and the screening of the start: for a search that continues from trials that
-    /// it is told.
-    pub fn warm(mut self) -> Self {
-        self.queue.clear();
-        self.random = 0;
+    /// Proposes these masks of the space before anything else, in order; others are left out.
+    pub fn start_with(mut self, masks: &[Mask]) -> Self {
+        self.queue.extend(
+            masks
+                .iter()
+                .rev()
+                .filter(|mask| self.space.contains(mask))
+                .cloned(),
+        );
         self
+    }
+
+    /// How much each variable is expected to help, in standard units; empty before that is known.
+    pub(crate) fn expected(&self) -> &[f64] {
+        &self.expected
     }
 
     fn expect(&mut self, expected: Vec<f64>) {
