@@ -28,6 +28,7 @@
 //! * [`staged::search`] is the method of the BOSCH paper (arXiv 2604.05942) with what we add to it.
 //! * [`Optimizer`] is the ask/tell interface below it; [`maximize`] runs one solver alone.
 //!
+//! * [`pareto`] finds masks for several ratios in one run.
 //! * [`lns`] is large neighbourhood search from visible, replaceable parts.
 //! * [`StopWhen`] ends a run early; [`from_sync_fn`] and [`Pool`] score a batch on all cores.
 //!
@@ -47,6 +48,7 @@ mod mask;
 mod objective;
 mod optimizer;
 mod parallel;
+pub mod pareto;
 mod rng;
 mod space;
 pub mod staged;

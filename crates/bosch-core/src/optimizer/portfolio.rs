@@ -162,6 +162,23 @@ impl Portfolio {
         self
     }
 
+    /// Proposes these masks of the space before anything else, in order; others are left out.
+    pub fn start_with(mut self, masks: &[Mask]) -> Self {
+        self.queue.extend(
+            masks
+                .iter()
+                .rev()
+                .filter(|mask| self.space.contains(mask))
+                .cloned(),
+        );
+        self
+    }
+
+    /// How much each variable is expected to help, in standard units; empty before that is known.
+    pub(crate) fn expected(&self) -> &[f64] {
+        &self.expected
+    }
+
     fn expect(&mut self, expected: Vec<f64>) {
         self.surrogate.expect(&expected);
         self.expected = expected;
