@@ -95,6 +95,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let selected = search(&arguments, &mut model, &calibration, &mut progress)?;
     report_search(&selected, &model, started);
+    let selection = &selected.selection;
+    selection.save(&arguments.output.join("selection.json"))?;
+    selection.save_duo_attention(&arguments.output.join("duo_attention"))?;
 
     let methods = methods(&arguments, grid, &selected, &progress)?;
     println!(
@@ -226,10 +229,6 @@ fn write_results(
     rows: &[Row],
     progress: &Progress,
 ) -> Result<(), Box<dyn Error>> {
-    selected.selection.save(&output.join("selection.json"))?;
-    selected
-        .selection
-        .save_duo_attention(&output.join("duo_attention"))?;
     fs::write(output.join("table.md"), markdown_table(rows))?;
     let grid = *selected.selection.grid();
     let selections = rows
