@@ -114,7 +114,7 @@ fn main() {
         limit / 1e9
     );
     println!(
-        "| d | T | W | full ms | band ms | full, of limit | band, of limit | band / full, of limit | boolean mask ms | chunked boolean ms | difference |"
+        "| d | T | W | full ms | band ms | full, of limit | band, of limit | band / full, of limit | one masked call ms | chunked boolean ms | difference |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for d in [64i64, 128] {

@@ -145,7 +145,7 @@ impl Band {
         let rows = self.mask.narrow(0, 0, length as i64);
         let columns =
             |first: usize, count: usize| rows.narrow(1, (sinks + first) as i64, count as i64);
-        if window < 2 * length || length < 2 {
+        if window < LONG || length < 2 {
             let all = |x: &Tensor| blocks.joined(x, &[(0, window - 1 + length)]);
             return scaled_dot_product(
                 q,
@@ -216,10 +216,13 @@ impl Blocks {
     }
 }
 
-/// Queries in a block. Longer blocks are fewer calls and compute more that is not visible; 64 was the best or close to it for
-/// windows of 128 to 1024 in `benches/prefill.rs`.
+/// Windows from this length on are computed in two parts; below, the merge costs more than the mask.
+const LONG: usize = 256;
+
+/// Queries in a block. Longer blocks are fewer calls and compute more that is not visible; chosen by
+/// `benches/prefill.rs`.
 fn block_length(window: usize) -> usize {
-    if window <= 32 { 32 } else { 64 }
+    if window < LONG { 32 } else { 64 }
 }
 
 /// Whether blocks compute enough fewer scores than one masked call to pay for the calls and copies.
