@@ -162,6 +162,9 @@ impl<M: HybridModel> Objective for NiahObjective<'_, M> {
     }
 
     fn estimate(&mut self, mask: &Mask) -> Result<f64, M::Error> {
+        if self.portions.len() == 1 {
+            return self.score(mask);
+        }
         let full = Mask::zeros(mask.len());
         let all = self.sample_scores(&full)?;
         let own = self.first_portions(mask, 1)?;
