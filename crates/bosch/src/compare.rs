@@ -3,6 +3,7 @@
 use bosch_core::Mask;
 use bosch_eval::niah::NiahSample;
 
+use crate::objective::mean;
 use crate::{HybridModel, NiahForm, NiahObjective, kv_bytes};
 
 /// What [`compare_masks`] needs to know besides the model.
@@ -105,8 +106,4 @@ pub fn markdown_table(rows: &[Row]) -> String {
         );
     }
     table
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

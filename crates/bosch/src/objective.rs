@@ -172,7 +172,7 @@ impl<M: HybridModel> Objective for NiahObjective<'_, M> {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 

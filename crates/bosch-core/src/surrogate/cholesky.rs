@@ -45,7 +45,7 @@ impl Cholesky {
     }
 }
 
-/// The inner product, in four sums so that it vectorises.
+/// The inner product, in eight sums so that it vectorises.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
