@@ -1,5 +1,7 @@
 //! [`Surrogate`]: a Gaussian process over masks that learns from every evaluation.
 
+use std::sync::Arc;
+
 use crate::blocks::Blocks;
 use crate::mask::Mask;
 use crate::rng::Rng;
@@ -8,23 +10,29 @@ use crate::surrogate::kernel::Kernel;
 use crate::surrogate::link::{Link, Scale};
 
 mod cholesky;
+mod dot;
 mod features;
 mod fit;
 mod kernel;
 mod landscape;
 mod link;
+mod quadratic;
 
 use cholesky::Cholesky;
+use dot::dot;
 use fit::Sample;
 pub(crate) use landscape::Landscape;
+pub(crate) use quadratic::Quadratic;
 
 /// A model of the score: linear, block and pair terms under one Gaussian prior, on a monotone
 /// transform of the score. How much each kind of term counts, how much is noise, and which
 /// transform fits, is decided by the marginal likelihood, again whenever the data have grown by half.
 ///
 /// Pair terms are those inside a block, between neighbouring blocks, and (with a weight of their
-/// own) between any two variables; they stay implicit in the kernel, so that a refit costs the
-/// square of the number of trials, whatever the number of pairs.
+/// own) between any two variables. They are implicit in the kernel, so that learning costs the square
+/// of the number of trials, whatever the number of pairs; a [`Quadratic`] makes them explicit, so that
+/// a search on the model costs next to nothing. To keep its share of a cheap objective's time small,
+/// it learns the trials in groups that grow with their number.
 #[derive(Debug, Clone)]
 pub(crate) struct Surrogate {
     features: Features,
@@ -33,28 +41,31 @@ pub(crate) struct Surrogate {
     scale: Scale,
     points: Vec<Mask>,
     scores: Vec<f64>,
-    /// Factor of the kernel matrix with noise.
+    /// Factor of the kernel matrix with noise, of the points learned so far.
     factor: Cholesky,
     /// Mean and deviation of the linked scores when last fitted.
     centre: f64,
     spread: f64,
     /// Number of points at which the kernel is chosen again.
     next_fit: usize,
+    /// What is believed since the points were last learned.
+    beliefs: Vec<Belief>,
+}
+
+/// The model's belief at a temperature, for some uses.
+#[derive(Debug, Clone)]
+struct Belief {
+    temperature: f64,
+    quadratic: Arc<Quadratic>,
+    uses: usize,
 }
 
 /// Points from which on the surrogate forgets when it fits.
 const MOST: usize = 700;
 /// Points that it then keeps.
 const KEPT: usize = 600;
-
-/// A function drawn from (or the mean of) the posterior, ready to be differentiated.
-#[derive(Debug, Clone)]
-pub(crate) struct Belief {
-    /// Weight of each point's kernel function.
-    weights: Vec<f64>,
-    /// Explicit linear weights, of a draw; empty for the mean.
-    linear: Vec<f64>,
-}
+/// With n points, n²/LAZINESS may wait until they are learned, and a draw is used as often again.
+const LAZINESS: usize = 20_000;
 
 impl Surrogate {
     /// Without data. `ratio` is the expected share of ones, which centres the features.
@@ -70,12 +81,8 @@ impl Surrogate {
             centre: 0.0,
             spread: 1.0,
             next_fit: 8,
+            beliefs: Vec::new(),
         }
-    }
-
-    /// The number of points.
-    pub(crate) fn len(&self) -> usize {
-        self.points.len()
     }
 
     /// Tells the scores of the two extreme masks, which bound the transforms.
@@ -87,25 +94,39 @@ impl Surrogate {
     /// Tells for each variable how much it is expected to help, in standard units.
     pub(crate) fn expect(&mut self, direction: &[f64]) {
         self.features.set_direction(direction, &self.points);
-        if !self.points.is_empty() {
-            self.refactor();
-        }
+        self.factor = Cholesky::default();
+        self.beliefs.clear();
     }
 
-    /// Learns one evaluation.
+    /// Takes note of one evaluation.
     pub(crate) fn add(&mut self, mask: &Mask, score: f64) {
         self.features.push(mask);
         self.points.push(mask.clone());
         self.scores.push(score);
-        if self.points.len() >= self.next_fit {
-            self.next_fit = self.points.len() + (self.points.len() / 2).max(4);
+    }
+
+    /// Learns the evaluations that wait, if there are enough of them or if it is to be `now`.
+    pub(crate) fn learn(&mut self, now: bool) {
+        let points = self.points.len();
+        let waiting = points - self.factor.len();
+        if points >= self.next_fit {
+            self.next_fit = points + (points / 2).max(4);
             self.fit();
-        } else {
-            self.append(self.points.len() - 1);
+        } else if waiting <= self.patience() && !now {
+            return;
+        }
+        for at in self.factor.len()..self.points.len() {
+            let point = &self.points[at];
+            let mut row = self.kernel.row(&self.features, point, at + 1);
+            row[at] += self.kernel.noise;
+            self.factor.append(row);
+        }
+        if waiting > 0 {
+            self.beliefs.clear();
         }
     }
 
-    /// Chooses kernel and link anew and factorises all.
+    /// Chooses kernel and link anew.
     fn fit(&mut self) {
         if self.points.len() > MOST {
             self.forget();
@@ -113,21 +134,19 @@ impl Surrogate {
         self.scale.widen(&self.scores);
         let sample = Sample::new(&self.features, &self.points, &self.scores, self.scale);
         (self.kernel, self.link) = sample.fit(self.kernel);
-        let linked = self.linked();
+        let linked: Vec<f64> = self
+            .scores
+            .iter()
+            .map(|&score| self.linked(score))
+            .collect();
         let n = linked.len() as f64;
         self.centre = linked.iter().sum::<f64>() / n;
-        let variance = linked
-            .iter()
-            .map(|y| (y - self.centre).powi(2))
-            .sum::<f64>()
-            / n;
-        self.spread = variance.sqrt().max(1e-12);
-        self.refactor();
-    }
-
-    fn refactor(&mut self) {
+        let square = |y: &f64| (y - self.centre).powi(2);
+        self.spread = (linked.iter().map(square).sum::<f64>() / n)
+            .sqrt()
+            .max(1e-12);
         self.factor = Cholesky::default();
-        (0..self.points.len()).for_each(|at| self.append(at));
+        self.beliefs.clear();
     }
 
     /// Keeps the best and the latest points, so that cost and memory stay bounded.
@@ -140,66 +159,64 @@ impl Surrogate {
         kept.extend(latest..self.points.len());
         self.points = kept.iter().map(|&at| self.points[at].clone()).collect();
         self.scores = kept.iter().map(|&at| self.scores[at]).collect();
-        self.features.clear();
-        self.points
-            .iter()
-            .for_each(|point| self.features.push(point));
+        self.features = self.features.of(&self.points.iter().collect::<Vec<_>>());
         self.next_fit = KEPT + KEPT / 3;
     }
 
-    fn append(&mut self, at: usize) {
-        let mut row = self.kernel.row(&self.features, &self.points[at]);
-        row.truncate(at + 1);
-        row[at] += self.kernel.noise;
-        self.factor.append(row);
+    fn linked(&self, score: f64) -> f64 {
+        self.link.apply(self.scale.unit(score))
     }
 
-    fn linked(&self) -> Vec<f64> {
-        self.scores
-            .iter()
-            .map(|&score| self.link.apply(self.scale.unit(score)))
-            .collect()
-    }
-
-    /// The standardised targets.
+    /// The standardised targets of the points learned.
     fn targets(&self) -> Vec<f64> {
-        self.linked()
+        let target = |&score: &f64| (self.linked(score) - self.centre) / self.spread;
+        self.scores[..self.factor.len()]
             .iter()
-            .map(|y| (y - self.centre) / self.spread)
+            .map(target)
             .collect()
     }
 
-    /// The posterior's mean.
-    pub(crate) fn mean(&self) -> Belief {
-        Belief {
-            weights: self.factor.solve(self.targets()),
-            linear: Vec::new(),
+    /// What is believed: the posterior's mean at temperature 0, else a draw whose randomness the
+    /// temperature scales. Far pairs are taken to first order at a mask.
+    pub(crate) fn belief(&mut self, temperature: f64, at: &Mask, rng: &mut Rng) -> Arc<Quadratic> {
+        self.beliefs.retain(|belief| belief.uses > 0);
+        let mut known = self.beliefs.iter_mut();
+        if let Some(belief) = known.find(|belief| belief.temperature == temperature) {
+            belief.uses -= usize::from(temperature > 0.0);
+            return Arc::clone(&belief.quadratic);
         }
+        let (alpha, linear) = self.draw(temperature, rng);
+        let quadratic = Quadratic::new(&self.features, &self.kernel, &alpha, &linear, at);
+        let quadratic = Arc::new(quadratic);
+        let uses = self.patience() + usize::from(temperature <= 0.0);
+        self.beliefs.push(Belief {
+            temperature,
+            quadratic: Arc::clone(&quadratic),
+            uses,
+        });
+        quadratic
     }
 
-    /// A draw: the linear and block terms from their posterior (Matheron's rule: a draw of the
-    /// prior, corrected by what the data say against it), the pair terms at their mean.
-    /// `temperature` scales the randomness; 0 gives the mean.
-    pub(crate) fn draw(&self, temperature: f64, rng: &mut Rng) -> Belief {
+    /// The number of points that may wait.
+    fn patience(&self) -> usize {
+        self.points.len() * self.points.len() / LAZINESS
+    }
+
+    /// The weights of the points and of the features: the linear and block terms from their
+    /// posterior (Matheron's rule: a draw of the prior, corrected by what the data say against it),
+    /// the pair terms at their mean.
+    fn draw(&self, temperature: f64, rng: &mut Rng) -> (Vec<f64>, Vec<f64>) {
+        let mut targets = self.targets();
         if temperature <= 0.0 {
-            return self.mean();
+            return (self.factor.solve(targets), Vec::new());
         }
         let prior = self.kernel.draw_linear(&self.features, temperature, rng);
         let noise = temperature * self.kernel.noise.sqrt();
-        let values = self.features.linear(&prior);
-        let targets = self.targets();
-        let residual = targets.iter().zip(&values);
-        let residual = residual.map(|(y, value)| y - f64::from(*value) - noise * rng.normal());
-        Belief {
-            weights: self.factor.solve(residual.collect()),
-            linear: prior,
+        let values = self.features.linear(&prior, targets.len());
+        for (target, value) in targets.iter_mut().zip(values) {
+            *target -= f64::from(value) + noise * rng.normal();
         }
-    }
-
-    /// The belief seen from a mask.
-    pub(crate) fn landscape(&self, belief: &Belief, mask: &Mask) -> Landscape<'_> {
-        let linear = belief.linear.clone();
-        Landscape::new(&self.features, self.kernel, &belief.weights, linear, mask)
+        (self.factor.solve(targets), prior)
     }
 }
 
@@ -208,79 +225,117 @@ mod tests {
     use super::*;
     use crate::space::Space;
 
-    /// A surrogate that knows `points` random masks of 4 blocks of 3.
-    fn taught(points: usize, score: impl Fn(&Mask) -> f64) -> (Surrogate, Space, Rng) {
-        let blocks = Blocks::uniform(4, 3).unwrap();
-        let space = Space::exactly(12, 6).unwrap();
+    /// A surrogate that knows `points` random masks of `blocks`.
+    fn taught(
+        blocks: &Blocks,
+        points: usize,
+        score: impl Fn(&Mask) -> f64,
+    ) -> (Surrogate, Space, Rng) {
+        let space = Space::exactly(blocks.dim(), blocks.dim() / 2).unwrap();
         let mut rng = Rng::stream(3, "surrogate");
-        let mut surrogate = Surrogate::new(&blocks, 0.5);
+        let mut surrogate = Surrogate::new(blocks, 0.5);
         for _ in 0..points {
             let mask = space.random(&mut rng);
             surrogate.add(&mask, score(&mask));
+            surrogate.learn(true);
         }
         (surrogate, space, rng)
     }
 
-    fn value(surrogate: &Surrogate, belief: &Belief, mask: &Mask) -> f64 {
-        let row = surrogate.kernel.row(&surrogate.features, mask);
-        row.iter().zip(&belief.weights).map(|(k, w)| k * w).sum()
+    /// The mean of the posterior, from its definition.
+    fn mean(surrogate: &Surrogate, mask: &Mask) -> f64 {
+        let points = surrogate.factor.len();
+        let row = surrogate.kernel.row(&surrogate.features, mask, points);
+        let alpha = surrogate.factor.solve(surrogate.targets());
+        row.iter().zip(&alpha).map(|(k, a)| k * a).sum()
     }
 
     fn pairs(mask: &Mask) -> f64 {
         let single: f64 = mask.iter_ones().map(|i| (i * 5 % 12) as f64).sum();
-        let pairs = (0..11).filter(|&i| mask.get(i) && mask.get(i + 1)).count();
+        let ones: Vec<usize> = mask.iter_ones().collect();
+        let pairs = ones
+            .windows(2)
+            .filter(|pair| pair[1] == pair[0] + 1)
+            .count();
         single - 4.0 * pairs as f64
     }
 
     #[test]
     fn it_orders_unseen_masks_of_a_function_with_pair_terms() {
-        let (surrogate, space, mut rng) = taught(120, pairs);
-        let belief = surrogate.mean();
+        let (surrogate, space, mut rng) = taught(&Blocks::uniform(4, 3).unwrap(), 120, pairs);
         let mut right = 0;
         for _ in 0..500 {
             let (a, b) = (space.random(&mut rng), space.random(&mut rng));
-            let believed = value(&surrogate, &belief, &a) > value(&surrogate, &belief, &b);
+            let believed = mean(&surrogate, &a) > mean(&surrogate, &b);
             right += usize::from(believed == (pairs(&a) > pairs(&b)));
         }
         assert!(right > 450, "{right} of 500");
     }
 
     #[test]
-    fn the_gradient_is_that_of_the_mean_also_after_flips() {
-        let (surrogate, space, mut rng) = taught(40, pairs);
-        let belief = surrogate.mean();
-        let mask = space.random(&mut rng);
-        let mut landscape = surrogate.landscape(&belief, &mask);
-        landscape.flip(&[0, 7, 11]);
-        let mask = landscape.mask().clone();
-        // The mean is quadratic in the features but for the bend: centred differences are exact
-        // where the bend is 0, and near otherwise.
-        for i in 0..12 {
-            let up = value(&surrogate, &belief, &mask.with(i, true));
-            let down = value(&surrogate, &belief, &mask.with(i, false));
-            let gradient = landscape.gradient()[i];
-            let fresh = surrogate.landscape(&belief, &mask).gradient()[i];
-            assert!(
-                (gradient - fresh).abs() < 1e-3 * (1.0 + fresh.abs()),
-                "{gradient} {fresh}"
-            );
-            assert!(
-                (up - down - gradient).abs() < 0.5 + 0.5 * gradient.abs(),
-                "{i}"
-            );
+    fn the_quadratic_is_the_mean_in_every_kind_of_term_also_after_flips() {
+        for blocks in [
+            Blocks::uniform(4, 3).unwrap(),
+            Blocks::from_sizes(&[1, 5, 2, 4]).unwrap(),
+        ] {
+            let (mut surrogate, space, mut rng) = taught(&blocks, 40, pairs);
+            surrogate.kernel.parts = [0.5, 0.3, 0.2, 0.15, 0.1, 0.25, 0.4];
+            surrogate.expect(&(0..12).map(|i| f64::from(i % 5) - 2.0).collect::<Vec<_>>());
+            surrogate.learn(true);
+            let mask = space.random(&mut rng);
+            let belief = surrogate.belief(0.0, &mask, &mut rng);
+            let mut landscape = Landscape::new(&belief, &mask);
+            let start = mean(&surrogate, &mask);
+            for i in [0, 7, 11, 3] {
+                landscape.flip(i);
+            }
+            let here = mean(&surrogate, landscape.mask());
+            assert!((here - start - landscape.climbed()).abs() < 1e-3, "climbed");
+            for i in 0..12 {
+                let value = |flipped: &[usize]| {
+                    let mut mask = landscape.mask().clone();
+                    flipped.iter().for_each(|&i| mask.set(i, !mask.get(i)));
+                    mean(&surrogate, &mask) - here
+                };
+                assert!((value(&[i]) - landscape.flip_gain(i)).abs() < 1e-3, "{i}");
+                for j in (0..12).filter(|&j| j != i) {
+                    let error = value(&[i, j]) - landscape.pair_gain(i, j);
+                    assert!(error.abs() < 1e-3, "{i} {j}");
+                }
+            }
         }
     }
 
     #[test]
-    fn a_draw_at_temperature_zero_is_the_mean_and_others_differ() {
-        let (surrogate, _, mut rng) = taught(30, pairs);
-        assert_eq!(
-            surrogate.draw(0.0, &mut rng).weights,
-            surrogate.mean().weights
-        );
-        assert_ne!(
-            surrogate.draw(1.0, &mut rng).weights,
-            surrogate.mean().weights
-        );
+    fn far_pairs_of_many_variables_are_right_to_first_order() {
+        let blocks = Blocks::uniform(60, 5).unwrap();
+        let (mut surrogate, space, mut rng) = taught(&blocks, 30, pairs);
+        surrogate.kernel.parts[5] = 1.0;
+        surrogate.expect(&vec![0.0; 300]);
+        surrogate.learn(true);
+        let mask = space.random(&mut rng);
+        let belief = surrogate.belief(0.0, &mask, &mut rng);
+        let landscape = Landscape::new(&belief, &mask);
+        let here = mean(&surrogate, &mask);
+        for i in (0..300).step_by(7) {
+            let change = mean(&surrogate, &mask.with(i, !mask.get(i))) - here;
+            // The diagonal of the far terms, of second order, is what is left out.
+            assert!((change - landscape.flip_gain(i)).abs() < 0.01, "{i}");
+        }
+    }
+
+    #[test]
+    fn beliefs_stay_until_more_is_learned_and_draws_differ() {
+        let (mut surrogate, space, mut rng) = taught(&Blocks::uniform(4, 3).unwrap(), 30, pairs);
+        let mask = space.random(&mut rng);
+        let mean = surrogate.belief(0.0, &mask, &mut rng);
+        let draw = surrogate.belief(1.0, &mask, &mut rng);
+        assert_ne!(mean.gains(&mask), draw.gains(&mask));
+        assert!(Arc::ptr_eq(&mean, &surrogate.belief(0.0, &mask, &mut rng)));
+        // With so few points, each draw is used once.
+        assert!(!Arc::ptr_eq(&draw, &surrogate.belief(1.0, &mask, &mut rng)));
+        surrogate.add(&mask, pairs(&mask));
+        surrogate.learn(true);
+        assert!(!Arc::ptr_eq(&mean, &surrogate.belief(0.0, &mask, &mut rng)));
     }
 }

@@ -58,6 +58,8 @@ pub struct Portfolio {
     /// Proposals since the last improvement.
     stalled: usize,
     incumbent: Option<(Mask, f64)>,
+    /// Whether the incumbent is newer than what the model has learned.
+    improved: bool,
     known: HashSet<Mask>,
     /// The scores of the masks of zeros and of ones.
     extremes: (Option<f64>, Option<f64>),
@@ -124,6 +126,7 @@ impl Portfolio {
             patience: 0,
             stalled: 0,
             incumbent: None,
+            improved: false,
             known: HashSet::new(),
             extremes: (None, None),
             roulette: Roulette::new(ARMS.len()),
@@ -199,6 +202,7 @@ impl Portfolio {
                 return self.fresh(Self::random);
             }
         };
+        self.surrogate.learn(std::mem::take(&mut self.improved));
         let arm = self.roulette.pick(&mut self.rng);
         let mask = match ARMS[arm] {
             Arm::Ascend(temperature) => self.ascend(&incumbent, temperature),
@@ -268,6 +272,7 @@ impl Optimizer for Portfolio {
                 let factor = if better { 1.5 } else { 0.93 };
                 self.radius = (self.radius * factor).clamp(LEAST_RADIUS, most);
             }
+            self.improved |= trial.score > before;
             if trial.score >= before {
                 self.incumbent = Some((trial.mask.clone(), trial.score));
             }

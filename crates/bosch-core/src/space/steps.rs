@@ -28,68 +28,68 @@ impl Space {
         Some(next)
     }
 
-    /// The variables to flip for the `count` best steps by `gains` (the change for a variable that
-    /// goes to 1), as far as they gain; none if no step gains.
+    /// The steps that are worth a closer look by `gains` (the change for a variable that goes to 1):
+    /// pairs of variables to flip, or twice the same for one alone. Under a quota, exchanges of the ones
+    /// that are missed least with the zeros that gain most; else flips of those that gain most, one or two
+    /// at once.
+    pub(crate) fn promising(&self, mask: &Mask, gains: &[f64]) -> Vec<(usize, usize)> {
+        let width = (SHORTLIST / self.rules.len()).clamp(3, SHORTLIST);
+        let gain = |&i: &usize| if mask.get(i) { -gains[i] } else { gains[i] };
+        let mut steps = Vec::with_capacity(SHORTLIST * SHORTLIST);
+        for rule in &self.rules {
+            if rule.ones.is_none() {
+                let best = highest(rule.variables.clone(), width, gain);
+                for (at, &i) in best.iter().enumerate() {
+                    steps.extend(best[at..].iter().map(|&j| (i, j)));
+                }
+                continue;
+            }
+            let (ones, zeros) = rule.variables.iter().partition(|&&i| mask.get(i));
+            let zeros = highest(zeros, width, gain);
+            for i in highest(ones, width, gain) {
+                steps.extend(zeros.iter().map(|&j| (i, j)));
+            }
+        }
+        steps
+    }
+
+    /// The variables to flip for the `count` best disjoint steps by `gains`, whether they gain or not.
     pub(crate) fn best_steps(
         &self,
         mask: &Mask,
         gains: &[f64],
         count: usize,
     ) -> Option<Vec<usize>> {
-        let mut steps = self.steps(mask, gains, count);
-        steps.retain(|step| step.0 > 1e-9);
-        pick(steps, count)
-    }
-
-    /// The same, gain or not.
-    pub(crate) fn forced_steps(
-        &self,
-        mask: &Mask,
-        gains: &[f64],
-        count: usize,
-    ) -> Option<Vec<usize>> {
-        pick(self.steps(mask, gains, count), count)
-    }
-
-    /// Disjoint steps: (gain, variable, other variable or the same).
-    fn steps(&self, mask: &Mask, gains: &[f64], count: usize) -> Vec<(f64, usize, usize)> {
+        let gain = |&i: &usize| if mask.get(i) { -gains[i] } else { gains[i] };
         let mut steps = Vec::new();
         for rule in &self.rules {
             if rule.ones.is_none() {
-                let gain = |i: usize| if mask.get(i) { -gains[i] } else { gains[i] };
-                steps.extend(rule.variables.iter().map(|&i| (gain(i), i, i)));
+                let best = highest(rule.variables.clone(), count, gain);
+                steps.extend(best.iter().map(|i| (gain(i), *i, *i)));
                 continue;
             }
-            let (mut ones, mut zeros): (Vec<usize>, Vec<usize>) =
-                rule.variables.iter().partition(|&&i| mask.get(i));
-            if count == 1 {
-                let out = ones
-                    .iter()
-                    .min_by(|&&a, &&b| gains[a].total_cmp(&gains[b]).then(a.cmp(&b)));
-                let into = zeros
-                    .iter()
-                    .max_by(|&&a, &&b| gains[a].total_cmp(&gains[b]).then(b.cmp(&a)));
-                if let (Some(&i), Some(&j)) = (out, into) {
-                    steps.push((gains[j] - gains[i], i, j));
-                }
-                continue;
-            }
-            ones.sort_by(|&a, &b| gains[a].total_cmp(&gains[b]).then(a.cmp(&b)));
-            zeros.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]).then(a.cmp(&b)));
-            steps.extend(
-                ones.iter()
-                    .zip(&zeros)
-                    .map(|(&i, &j)| (gains[j] - gains[i], i, j)),
-            );
+            let (ones, zeros) = rule.variables.iter().partition(|&&i| mask.get(i));
+            let (ones, zeros) = (highest(ones, count, gain), highest(zeros, count, gain));
+            let both = ones.iter().zip(&zeros);
+            steps.extend(both.map(|(i, j)| (gain(i) + gain(j), *i, *j)));
         }
-        steps
+        steps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        steps.truncate(count);
+        let both = |(_, i, j): &(f64, usize, usize)| if i == j { vec![*i] } else { vec![*i, *j] };
+        (!steps.is_empty()).then(|| steps.iter().flat_map(both).collect())
     }
 }
 
-/// The variables of the `count` steps with the greatest gains.
-fn pick(mut steps: Vec<(f64, usize, usize)>, count: usize) -> Option<Vec<usize>> {
-    steps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    steps.truncate(count);
-    let both = |(_, i, j): &(f64, usize, usize)| if i == j { vec![*i] } else { vec![*i, *j] };
-    (!steps.is_empty()).then(|| steps.iter().flat_map(both).collect())
+/// Variables of each kind that are combined.
+const SHORTLIST: usize = 12;
+
+/// The `count` variables with the highest gains, in descending order; ties go to the lower variable.
+fn highest(mut variables: Vec<usize>, count: usize, gain: impl Fn(&usize) -> f64) -> Vec<usize> {
+    let order = |i: &usize, j: &usize| gain(j).total_cmp(&gain(i)).then(i.cmp(j));
+    if variables.len() > count {
+        variables.select_nth_unstable_by(count, order);
+        variables.truncate(count);
+    }
+    variables.sort_unstable_by(order);
+    variables
 }

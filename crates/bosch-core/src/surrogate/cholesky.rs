@@ -1,5 +1,7 @@
 //! A Cholesky factor that grows by one row at a time.
 
+use crate::surrogate::dot;
+
 /// L with L Lᵀ = K, row by row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cholesky {
@@ -7,6 +9,11 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Appends the row of K up to and including its diagonal.
     pub(super) fn append(&mut self, mut row: Vec<f64>) {
         let n = self.rows.len();
@@ -43,24 +50,6 @@ impl Cholesky {
         }
         (dot(&y, &y), log_det)
     }
-}
-
-/// The inner product, in eight sums so that it vectorises.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a8
-        .remainder()
-        .iter()
-        .zip(b8.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
-    for (x, y) in a8.zip(b8) {
-        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

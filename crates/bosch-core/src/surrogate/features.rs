@@ -34,11 +34,18 @@ impl Features {
         }
     }
 
-    /// Forgets all points.
-    pub(super) fn clear(&mut self) {
-        self.columns.iter_mut().for_each(Vec::clear);
-        self.sums.iter_mut().for_each(Vec::clear);
-        self.along.clear();
+    /// The same features, of these points.
+    pub(super) fn of(&self, points: &[&Mask]) -> Self {
+        let mut features = Self {
+            columns: vec![Vec::with_capacity(points.len()); self.columns.len()],
+            sums: vec![Vec::with_capacity(points.len()); self.sums.len()],
+            direction: self.direction.clone(),
+            along: Vec::with_capacity(points.len()),
+            blocks: self.blocks.clone(),
+            ..*self
+        };
+        points.iter().for_each(|point| features.push(point));
+        features
     }
 
     /// Adds a point.
@@ -57,6 +64,12 @@ impl Features {
         &self.blocks
     }
 
+    /// ρ
+    pub(super) fn ratio(&self) -> f64 {
+        self.ratio
+    }
+
+    /// σ
     pub(super) fn deviation(&self) -> f64 {
         self.deviation
     }
@@ -85,11 +98,6 @@ impl Features {
         self.along = points.iter().map(|point| self.along(point)).collect();
     }
 
-    /// The number of points.
-    pub(super) fn len(&self) -> usize {
-        self.sums[0].len()
-    }
-
     /// Feature `i` of every point.
     pub(super) fn column(&self, i: usize) -> &[f32] {
         &self.columns[i]
@@ -108,14 +116,8 @@ impl Features {
         ((ones - self.ratio * size) / (self.deviation * size.sqrt())) as f32
     }
 
-    /// What changes in a feature when its bit goes from 0 to 1.
-    pub(super) fn step(&self) -> f32 {
-        (1.0 / self.deviation) as f32
-    }
-
-    /// `inner[b][t]`: Σ x x' over block b of a mask and point t.
-    pub(super) fn inner(&self, mask: &Mask) -> Vec<Vec<f32>> {
-        let points = self.len();
+    /// `inner[b][t]`: Σ x x' over block b of a mask and point t, for the first `points` points.
+    pub(super) fn inner(&self, mask: &Mask, points: usize) -> Vec<Vec<f32>> {
         let block = |b: usize| {
             let mut inner = vec![0.0; points];
             for i in self.blocks.range(b) {
@@ -127,9 +129,9 @@ impl Features {
         (0..self.blocks.len()).map(block).collect()
     }
 
-    /// Σ w x of every point.
-    pub(super) fn linear(&self, weights: &[f64]) -> Vec<f32> {
-        let mut values = vec![0.0; self.len()];
+    /// Σ w x of the first `points` points.
+    pub(super) fn linear(&self, weights: &[f64], points: usize) -> Vec<f32> {
+        let mut values = vec![0.0; points];
         for (column, &weight) in self.columns.iter().zip(weights) {
             add(&mut values, weight as f32, column);
         }
@@ -142,26 +144,8 @@ fn feature(bit: bool, ratio: f64, deviation: f64) -> f32 {
 }
 
 /// to += factor · column
-pub(super) fn add(to: &mut [f32], factor: f32, column: &[f32]) {
+fn add(to: &mut [f32], factor: f32, column: &[f32]) {
     for (to, x) in to.iter_mut().zip(column) {
         *to += factor * x;
     }
-}
-
-/// The inner product, in eight sums so that it vectorises.
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a8
-        .remainder()
-        .iter()
-        .zip(b8.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
-    for (x, y) in a8.zip(b8) {
-        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f32>() + rest
 }

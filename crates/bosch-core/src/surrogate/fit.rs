@@ -20,15 +20,16 @@ impl Sample {
     /// The better half and the latest half of at most [`MOST`] points.
     pub(super) fn new(features: &Features, points: &[Mask], scores: &[f64], scale: Scale) -> Self {
         let chosen = choose(scores);
-        let row = |(at, &point): (usize, &usize)| {
-            let parts = parts(features, &points[point]);
-            chosen[..=at]
-                .iter()
-                .map(|&other| std::array::from_fn(|p| parts[p][other]))
+        let points: Vec<&Mask> = chosen.iter().map(|&at| &points[at]).collect();
+        let features = features.of(&points);
+        let row = |(at, point): (usize, &&Mask)| {
+            let parts = parts(&features, point, at + 1);
+            (0..=at)
+                .map(|other| std::array::from_fn(|p| parts[p][other]))
                 .collect()
         };
         Self {
-            table: chosen.iter().enumerate().map(row).collect(),
+            table: points.iter().enumerate().map(row).collect(),
             units: chosen.iter().map(|&at| scale.unit(scores[at])).collect(),
         }
     }

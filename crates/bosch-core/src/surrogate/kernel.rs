@@ -26,10 +26,10 @@ impl Default for Kernel {
 }
 
 impl Kernel {
-    /// The covariance of a mask with every point.
-    pub(super) fn row(&self, features: &Features, mask: &Mask) -> Vec<f64> {
-        let parts = parts(features, mask);
-        let mut row = vec![0.0; features.len()];
+    /// The covariance of a mask with the first `points` points.
+    pub(super) fn row(&self, features: &Features, mask: &Mask, points: usize) -> Vec<f64> {
+        let parts = parts(features, mask, points);
+        let mut row = vec![0.0; points];
         for (part, weight) in parts.iter().zip(self.parts) {
             for (value, x) in row.iter_mut().zip(part) {
                 *value += weight * f64::from(*x);
@@ -56,11 +56,12 @@ impl Kernel {
     }
 }
 
-/// The seven kinds of terms of a mask with every point, each about 1 for a typical mask with itself.
-pub(super) fn parts(features: &Features, mask: &Mask) -> [Vec<f32>; PARTS] {
+/// The seven kinds of terms of a mask with the first `points` points, each about 1 for a typical mask
+/// with itself.
+pub(super) fn parts(features: &Features, mask: &Mask, points: usize) -> [Vec<f32>; PARTS] {
     let blocks = features.blocks();
-    let inner = features.inner(mask);
-    let mut parts: [Vec<f32>; PARTS] = std::array::from_fn(|_| vec![0.0; features.len()]);
+    let inner = features.inner(mask, points);
+    let mut parts: [Vec<f32>; PARTS] = std::array::from_fn(|_| vec![0.0; points]);
     let (dim, len) = (blocks.dim() as f32, blocks.len() as f32);
     for (b, here) in inner.iter().enumerate() {
         let size = blocks.size(b) as f32;
@@ -81,8 +82,7 @@ pub(super) fn parts(features: &Features, mask: &Mask) -> [Vec<f32>; PARTS] {
     }
     parts[5] = parts[0].iter().map(|share| share * share).collect();
     let along = features.along(mask);
-    parts[6] = features
-        .alongs()
+    parts[6] = features.alongs()[..points]
         .iter()
         .map(|other| along * other)
         .collect();

@@ -2,11 +2,10 @@
 
 use super::Portfolio;
 use crate::mask::Mask;
+use crate::surrogate::Landscape;
 
 /// Tries for a new mask before another way is taken.
 const TRIES: usize = 100;
-/// Products that one ascent may cost.
-const WORK: usize = 3_000_000;
 
 impl Portfolio {
     /// A mask of `make` that is not known, within some tries.
@@ -35,42 +34,73 @@ impl Portfolio {
             .unwrap_or_else(|_| self.space.random(&mut self.rng))
     }
 
-    /// Best steps on a draw of the model until none gains or the trust region ends.
+    /// Best steps on what the model believes at a temperature until none gains or the trust region ends;
+    /// then the best step to a mask that is not known, if that one is.
     pub(super) fn ascend(&mut self, incumbent: &Mask, temperature: f64) -> Option<Mask> {
-        let belief = self.surrogate.draw(temperature, &mut self.rng);
+        let belief = self.surrogate.belief(temperature, incumbent, &mut self.rng);
         let radius = 1 + self.rng.below(self.radius.ceil() as usize);
-        let block = self.space.dim().div_ceil(self.blocks.len());
-        let most = (WORK / (self.surrogate.len() * 6 * block).max(1)).clamp(4, 100);
-        let at_once = radius.div_ceil(most);
-        let mut landscape = self.surrogate.landscape(&belief, incumbent);
-        for _ in 0..2 * most {
-            let (mask, gains) = (landscape.mask(), landscape.gradient());
-            let flips = self.space.best_steps(mask, gains, at_once);
-            let Some(flips) = flips.filter(|_| mask.hamming(incumbent) < 2 * radius) else {
+        let mut landscape = Landscape::new(&belief, incumbent);
+        for _ in 0..2 * radius {
+            let best = self.steps(&landscape).into_iter().next();
+            let Some((_, i, j)) = best.filter(|step| step.0 > 1e-9) else {
                 break;
             };
-            landscape.flip(&flips);
+            landscape.flip(i);
+            if i != j {
+                landscape.flip(j);
+            }
+            if landscape.mask().hamming(incumbent) >= 2 * radius {
+                break;
+            }
         }
-        Some(landscape.mask().clone())
+        let mut mask = landscape.mask().clone();
+        if !self.known.contains(&mask) {
+            return Some(mask);
+        }
+        for (_, i, j) in self.steps(&landscape) {
+            mask.set(i, !mask.get(i));
+            if i != j {
+                mask.set(j, !mask.get(j));
+            }
+            if !self.known.contains(&mask) {
+                return Some(mask);
+            }
+            mask = landscape.mask().clone();
+        }
+        None
+    }
+
+    /// Steps by what they are believed to gain, the best first: two variables to flip, or one twice.
+    fn steps(&self, landscape: &Landscape<'_>) -> Vec<(f64, usize, usize)> {
+        let gain = |(i, j)| {
+            let gain = match i == j {
+                true => landscape.flip_gain(i),
+                false => landscape.pair_gain(i, j),
+            };
+            (gain, i, j)
+        };
+        let promising = self.space.promising(landscape.mask(), landscape.gains());
+        let mut steps: Vec<_> = promising.into_iter().map(gain).collect();
+        steps.sort_by(|a, b| b.0.total_cmp(&a.0));
+        steps
     }
 
     /// One or two steps that the model likes, with more and more noise until the mask is new.
     pub(super) fn kick(&mut self, incumbent: &Mask) -> Option<Mask> {
-        let belief = self.surrogate.mean();
-        let landscape = self.surrogate.landscape(&belief, incumbent);
-        let gradient = landscape.gradient();
-        let n = gradient.len() as f64;
-        let mean = gradient.iter().sum::<f64>() / n;
-        let variance = gradient.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / n;
+        let belief = self.surrogate.belief(0.0, incumbent, &mut self.rng);
+        let gains = belief.gains(incumbent);
+        let n = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / n;
+        let variance = gains.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / n;
         for attempt in 0..TRIES {
             let noise = (0.3 + 0.05 * attempt as f64) * variance.sqrt();
-            let noisy: Vec<f64> = gradient
+            let noisy: Vec<f64> = gains
                 .iter()
                 .map(|g| g + noise * self.rng.normal())
                 .collect();
             let steps = 1 + self.rng.below(2);
             let mut mask = incumbent.clone();
-            let flips = self.space.forced_steps(incumbent, &noisy, steps)?;
+            let flips = self.space.best_steps(incumbent, &noisy, steps)?;
             flips.iter().for_each(|&i| mask.set(i, !mask.get(i)));
             if !self.known.contains(&mask) {
                 return Some(mask);
