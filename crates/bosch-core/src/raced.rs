@@ -42,12 +42,12 @@ pub struct Raced<O> {
 }
 
 impl<O: Objective> Raced<O> {
-    /// Rungs at 1/16, 1/8, 1/4 and 1/2 of the work, and a margin of one standard error.
+    /// Rungs at 1/16, 1/8, 1/4 and 1/2 of the work, and a margin of two standard errors.
     pub fn new(objective: O) -> Self {
         Self {
             objective,
             rungs: vec![0.0625, 0.125, 0.25, 0.5],
-            margin: 1.0,
+            margin: 2.0,
             partials: Recent::default(),
         }
     }

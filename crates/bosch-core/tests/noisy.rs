@@ -9,6 +9,7 @@ use bosch_core::{
 const DIM: usize = 40;
 const ONES: usize = 20;
 const REPEATS: usize = 32;
+const SEEDS: u64 = 20;
 
 /// Weights, and a loss for neighbours.
 fn true_score(mask: &Mask) -> f64 {
@@ -40,10 +41,10 @@ fn racing_halves_the_samples_at_the_same_final_quality() {
     for noise in [5.0, 20.0, 60.0] {
         let mut quality = [0.0; 2];
         let mut samples = [0; 2];
-        for seed in 0..12 {
+        for seed in 0..SEEDS {
             for race in [false, true] {
                 let (score, cost) = search(noise, seed, race);
-                quality[usize::from(race)] += score / 12.0;
+                quality[usize::from(race)] += score / SEEDS as f64;
                 samples[usize::from(race)] += cost;
             }
         }
