@@ -77,3 +77,8 @@ pub use space::Space;
 pub use staged::{Ablation, LayerDrop, Outcome, Rest, StagedSettings};
 pub use stop::StopWhen;
 pub use trial::{CurvePoint, Trial};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
