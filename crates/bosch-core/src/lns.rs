@@ -22,6 +22,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::{Value, json};
+
 use crate::blocks::Blocks;
 use crate::mask::Mask;
 use crate::optimizer::{Optimizer, Roulette};
@@ -79,6 +81,7 @@ impl std::fmt::Debug for Settings {
 #[derive(Debug)]
 pub struct Lns {
     space: Space,
+    seed: u64,
     settings: Settings,
     rng: Rng,
     current: Option<(Mask, f64)>,
@@ -94,6 +97,7 @@ impl Lns {
     /// Starts from a random mask of the space, or from what it is told before it is asked.
     pub fn new(space: Space, settings: Settings, seed: u64) -> Self {
         Self {
+            seed,
             rng: Rng::stream(seed, "lns"),
             current: None,
             best: f64::NEG_INFINITY,
@@ -171,6 +175,11 @@ impl Optimizer for Lns {
                 self.current = Some((mask.clone(), *score));
             }
         }
+    }
+
+    fn settings(&self) -> Value {
+        let policies = [self.settings.destroy.len(), self.settings.repair.len()];
+        json!({ "name": "Lns", "seed": self.seed, "policies": policies })
     }
 }
 

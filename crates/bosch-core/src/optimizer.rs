@@ -27,6 +27,13 @@ pub trait Optimizer {
 
     /// Learns from evaluated masks.
     fn tell(&mut self, trials: &[Trial]);
+
+    /// What a trace records of the solver, so that another one does not continue it: its name, and
+    /// its seed and settings where it gives them.
+    fn settings(&self) -> Value {
+        let path = std::any::type_name::<Self>();
+        json!({ "name": path.rsplit("::").next() })
+    }
 }
 
 /// How often in a row an optimiser may propose only known masks before [`drive`] gives up.
@@ -58,11 +65,11 @@ pub fn maximize<O: Objective>(
     if budget == 0 {
         return Err(InvalidInput::new("budget", "at least 1 evaluation", 0).into());
     }
-    let settings = json!({ "budget": budget, "solver": Value::Null });
+    let solver = optimizer.settings();
     evaluator.start(Plan {
         budget,
-        seed: 0,
-        settings,
+        seed: solver["seed"].as_u64().unwrap_or(0),
+        settings: json!({ "budget": budget, "solver": solver }),
         admissible: space.clone(),
     })?;
     drive(evaluator, optimizer, budget, 1)?;

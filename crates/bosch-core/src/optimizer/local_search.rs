@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
+
 use crate::mask::Mask;
 use crate::optimizer::Optimizer;
 use crate::rng::Rng;
@@ -16,6 +18,7 @@ use crate::trial::Trial;
 #[derive(Debug, Clone)]
 pub struct LocalSearch {
     space: Space,
+    seed: u64,
     rng: Rng,
     incumbent: Option<(Mask, f64)>,
     known: HashSet<Mask>,
@@ -40,6 +43,7 @@ impl LocalSearch {
         rng.shuffle(&mut queue);
         Self {
             space,
+            seed,
             rng,
             incumbent: None,
             known: HashSet::new(),
@@ -110,6 +114,10 @@ impl Optimizer for LocalSearch {
                 self.incumbent = Some((trial.mask.clone(), trial.score));
             }
         }
+    }
+
+    fn settings(&self) -> Value {
+        json!({ "name": "LocalSearch", "seed": self.seed })
     }
 }
 
