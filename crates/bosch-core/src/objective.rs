@@ -76,6 +76,15 @@ pub trait Objective {
         self.score(mask)
     }
 
+    /// One estimate for each mask, in order. Override it with [`score_batch`](Self::score_batch).
+    ///
+    /// # Errors
+    ///
+    /// As [`score_batch`](Self::score_batch).
+    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+        masks.iter().map(|mask| self.estimate(mask)).collect()
+    }
+
     /// The score from the first `fraction` of the work, such as of the samples, above 0 and at most
     /// 1, on the same scale; the score itself for 1. [`Raced`](crate::Raced) calls it.
     ///
@@ -115,6 +124,10 @@ macro_rules! forward {
 
             fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
                 (**self).estimate(mask)
+            }
+
+            fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+                (**self).estimate_batch(masks)
             }
 
             fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, Self::Error> {

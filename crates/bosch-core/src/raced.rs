@@ -128,6 +128,10 @@ impl<O: Objective> Objective for Raced<O> {
         self.objective.estimate(mask)
     }
 
+    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, O::Error> {
+        self.objective.estimate_batch(masks)
+    }
+
     fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, O::Error> {
         self.objective.score_partial(mask, fraction)
     }
