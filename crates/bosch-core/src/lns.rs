@@ -118,8 +118,7 @@ impl Lns {
 
     fn propose(&mut self) -> Option<Mask> {
         let Some((current, _)) = self.current.clone() else {
-            let mask = self.space.random(&mut self.rng);
-            return self.known.insert(mask.clone()).then_some(mask);
+            return self.random();
         };
         for _ in 0..TRIES {
             let arms = (
@@ -141,8 +140,17 @@ impl Lns {
                 return Some(mask);
             }
         }
-        (0..TRIES).find_map(|_| {
+        let step = (0..TRIES).find_map(|_| {
             let mask = self.space.step(&current, &mut self.rng)?;
+            self.known.insert(mask.clone()).then_some(mask)
+        });
+        step.or_else(|| self.random())
+    }
+
+    /// Any mask that is new.
+    fn random(&mut self) -> Option<Mask> {
+        (0..TRIES).find_map(|_| {
+            let mask = self.space.random(&mut self.rng);
             self.known.insert(mask.clone()).then_some(mask)
         })
     }
@@ -157,9 +165,15 @@ impl Optimizer for Lns {
     }
 
     fn tell(&mut self, trials: &[Trial]) {
-        for Trial { mask, score, .. } in trials {
+        for Trial {
+            mask,
+            score,
+            failed,
+            ..
+        } in trials
+        {
             self.known.insert(mask.clone());
-            if !self.space.contains(mask) {
+            if *failed || !self.space.contains(mask) {
                 continue;
             }
             self.experience.learn(mask, *score);

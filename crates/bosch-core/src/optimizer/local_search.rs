@@ -79,11 +79,13 @@ impl LocalSearch {
             return None;
         }
         let Some((incumbent, _)) = self.incumbent.clone() else {
-            let mask = self.space.random(&mut self.rng);
-            return self.known.insert(mask.clone()).then_some(mask);
+            return (0..TRIES).find_map(|_| {
+                let mask = self.space.random(&mut self.rng);
+                self.known.insert(mask.clone()).then_some(mask)
+            });
         };
-        // Many tries: near an incumbent whose neighbours are known, two and three steps remain.
-        for attempt in 0..200 {
+        // Near an incumbent whose neighbours are known, two and three steps remain.
+        for attempt in 0..TRIES {
             let mut mask = incumbent.clone();
             let mut again = true;
             while again {
@@ -98,6 +100,9 @@ impl LocalSearch {
     }
 }
 
+/// Tries for a new mask.
+const TRIES: u32 = 200;
+
 impl Optimizer for LocalSearch {
     fn ask(&mut self, n: usize) -> Vec<Mask> {
         (0..n).map_while(|_| self.propose()).collect()
@@ -110,7 +115,7 @@ impl Optimizer for LocalSearch {
                 .incumbent
                 .as_ref()
                 .is_none_or(|(_, score)| trial.score >= *score);
-            if better && self.space.contains(&trial.mask) {
+            if better && !trial.failed && self.space.contains(&trial.mask) {
                 self.incumbent = Some((trial.mask.clone(), trial.score));
             }
         }
