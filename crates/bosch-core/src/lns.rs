@@ -42,6 +42,23 @@ pub use experience::Experience;
 pub use repair::{Repair, RepairAdvised, RepairRandom};
 
 /// The policies of an [`Lns`].
+///
+/// ```
+/// use bosch_core::lns::{Annealing, DestroyRandom, Lns, RepairRandom, Settings};
+/// use bosch_core::{Evaluator, Mask, Space, from_fn, maximize};
+///
+/// let policies = Settings {
+///     destroy: vec![Box::new(DestroyRandom::new(3))],
+///     repair: vec![Box::new(RepairRandom)],
+///     accept: Box::new(Annealing::new(4.0, 0.1, 300)),
+/// };
+/// let space = Space::exactly(20, 3)?;
+/// let objective = from_fn(20, |mask: &Mask| mask.iter_ones().sum::<usize>() as f64);
+/// let mut solver = Lns::new(space.clone(), policies, 1);
+/// let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 300)?;
+/// assert_eq!(best.score, 54.0); // 17 + 18 + 19
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 pub struct Settings {
     /// Ways to choose the variables that are set free; at least one.
     pub destroy: Vec<Box<dyn Destroy>>,

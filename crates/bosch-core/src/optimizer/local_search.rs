@@ -15,6 +15,19 @@ use crate::trial::Trial;
 ///
 /// It never proposes a mask twice; a space with at most [`ENUMERATE`](Self::ENUMERATE) masks is
 /// enumerated in random order.
+///
+/// ```
+/// use bosch_core::{Evaluator, LocalSearch, Mask, Space, from_fn, maximize};
+///
+/// // Ten ones of thirty, the first of them given; a guess to start with.
+/// let space = Space::exactly(30, 10)?.fix(&[(0, true)])?;
+/// let guess = Mask::from_ones(30, &[0, 20, 21, 22, 23, 24, 25, 26, 27, 28])?;
+/// let mut solver = LocalSearch::new(space.clone(), 1).start_with(&[guess]);
+/// let objective = from_fn(30, |mask: &Mask| mask.iter_ones().sum::<usize>() as f64);
+/// let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 500)?;
+/// assert_eq!(best.score, 225.0); // 21 + 22 + … + 29
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct LocalSearch {
     space: Space,
