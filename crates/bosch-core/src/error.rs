@@ -31,6 +31,21 @@ impl InvalidInput {
 ///
 /// Whatever the variant, all evaluations that were paid for before it are in the trace, when
 /// there is one.
+///
+/// ```
+/// use bosch_core::{Error, Evaluator, LocalSearch, Mask, Space, maximize, try_from_fn};
+///
+/// // The objective's own error comes back as it was.
+/// let objective = try_from_fn(4, |_: &Mask| "many".parse::<f64>());
+/// let space = Space::any(4);
+/// let mut solver = LocalSearch::new(space.clone(), 1);
+/// match maximize(&mut Evaluator::new(objective), &mut solver, &space, 9) {
+///     Err(Error::Objective { evaluation, source }) => {
+///         assert_eq!((evaluation, source), (1, "many".parse::<f64>().unwrap_err()));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<E: std::error::Error + 'static = Infallible> {

@@ -14,9 +14,11 @@ use crate::trace::{Header, Trace};
 use crate::trial::{CurvePoint, Trial};
 
 mod call;
+mod faults;
 mod pay;
 mod run;
 
+pub use faults::Faults;
 pub use run::Plan;
 use run::Run;
 
@@ -25,19 +27,6 @@ use run::Run;
 enum Care {
     Score,
     Estimate,
-}
-
-/// What an [`Evaluator`] does about a faulty evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Faults {
-    /// The run ends with the fault as its error.
-    Abort,
-    /// The evaluation is paid for and counts as bad as the worst one so far, but can never be the
-    /// result. At most so many times; the next fault, or one before there is any score, ends the run.
-    Skip {
-        /// The number of faults that are skipped.
-        most: usize,
-    },
 }
 
 type Observer<'a> = Box<dyn FnMut(&Event) -> ControlFlow<()> + 'a>;
@@ -105,6 +94,23 @@ impl<'a, O: Objective> Evaluator<'a, O> {
     ///
     /// `context` is whatever else the scores depend on, such as the model and the samples: a
     /// trace of another context is refused. The file is opened when a search starts.
+    ///
+    /// ```
+    /// use bosch_core::{Blocks, Evaluator, Mask, StagedSettings, from_fn, staged};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("trace.jsonl");
+    /// let search = || {
+    ///     let objective = from_fn(12, |mask: &Mask| -(mask.iter_ones().sum::<usize>() as f64));
+    ///     let context = serde_json::json!({ "objective": "sum of positions" });
+    ///     let mut evaluator = Evaluator::new(objective).with_trace(&path, context);
+    ///     staged::search(&mut evaluator, &Blocks::uniform(4, 3)?, &StagedSettings::new(0.5, 40))
+    /// };
+    /// let first = search()?;
+    /// let again = search()?; // the file knows all the answers
+    /// assert_eq!((again.mask, again.replayed), (first.mask, first.evaluations));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_trace(mut self, path: impl Into<PathBuf>, context: Value) -> Self {
         self.trace_at = Some((path.into(), context));
         self

@@ -31,6 +31,7 @@
 //! * [`pareto`] finds masks for several ratios in one run.
 //! * [`lns`] is large neighbourhood search from visible, replaceable parts.
 //! * [`StopWhen`] ends a run early; [`from_sync_fn`] and [`Pool`] score a batch on all cores.
+//! * [`Repeated`] and [`Raced`] are for noisy objectives: means, and weak candidates dropped early.
 //!
 //! # Resuming
 //!
@@ -49,6 +50,9 @@ mod objective;
 mod optimizer;
 mod parallel;
 pub mod pareto;
+mod raced;
+mod recent;
+mod repeated;
 mod rng;
 mod space;
 pub mod staged;
@@ -66,8 +70,15 @@ pub use mask::Mask;
 pub use objective::{FromFn, Objective, TryFromFn, from_fn, try_from_fn};
 pub use optimizer::{LocalSearch, Optimizer, Portfolio, Roulette, drive, maximize};
 pub use parallel::{FromSyncFn, Pool, from_sync_fn};
+pub use raced::Raced;
+pub use repeated::Repeated;
 pub use rng::Rng;
 pub use space::Space;
 pub use staged::{Ablation, LayerDrop, Outcome, Rest, StagedSettings};
 pub use stop::StopWhen;
 pub use trial::{CurvePoint, Trial};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,6 +22,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::{Value, json};
+
 use crate::blocks::Blocks;
 use crate::mask::Mask;
 use crate::optimizer::{Optimizer, Roulette};
@@ -40,6 +42,23 @@ pub use experience::Experience;
 pub use repair::{Repair, RepairAdvised, RepairRandom};
 
 /// The policies of an [`Lns`].
+///
+/// ```
+/// use bosch_core::lns::{Annealing, DestroyRandom, Lns, RepairRandom, Settings};
+/// use bosch_core::{Evaluator, Mask, Space, from_fn, maximize};
+///
+/// let policies = Settings {
+///     destroy: vec![Box::new(DestroyRandom::new(3))],
+///     repair: vec![Box::new(RepairRandom)],
+///     accept: Box::new(Annealing::new(4.0, 0.1, 300)),
+/// };
+/// let space = Space::exactly(20, 3)?;
+/// let objective = from_fn(20, |mask: &Mask| mask.iter_ones().sum::<usize>() as f64);
+/// let mut solver = Lns::new(space.clone(), policies, 1);
+/// let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 300)?;
+/// assert_eq!(best.score, 54.0); // 17 + 18 + 19
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 pub struct Settings {
     /// Ways to choose the variables that are set free; at least one.
     pub destroy: Vec<Box<dyn Destroy>>,
@@ -79,6 +98,7 @@ impl std::fmt::Debug for Settings {
 #[derive(Debug)]
 pub struct Lns {
     space: Space,
+    seed: u64,
     settings: Settings,
     rng: Rng,
     current: Option<(Mask, f64)>,
@@ -94,6 +114,7 @@ impl Lns {
     /// Starts from a random mask of the space, or from what it is told before it is asked.
     pub fn new(space: Space, settings: Settings, seed: u64) -> Self {
         Self {
+            seed,
             rng: Rng::stream(seed, "lns"),
             current: None,
             best: f64::NEG_INFINITY,
@@ -114,8 +135,7 @@ impl Lns {
 
     fn propose(&mut self) -> Option<Mask> {
         let Some((current, _)) = self.current.clone() else {
-            let mask = self.space.random(&mut self.rng);
-            return self.known.insert(mask.clone()).then_some(mask);
+            return self.random();
         };
         for _ in 0..TRIES {
             let arms = (
@@ -137,8 +157,17 @@ impl Lns {
                 return Some(mask);
             }
         }
-        (0..TRIES).find_map(|_| {
+        let step = (0..TRIES).find_map(|_| {
             let mask = self.space.step(&current, &mut self.rng)?;
+            self.known.insert(mask.clone()).then_some(mask)
+        });
+        step.or_else(|| self.random())
+    }
+
+    /// Any mask that is new.
+    fn random(&mut self) -> Option<Mask> {
+        (0..TRIES).find_map(|_| {
+            let mask = self.space.random(&mut self.rng);
             self.known.insert(mask.clone()).then_some(mask)
         })
     }
@@ -153,9 +182,15 @@ impl Optimizer for Lns {
     }
 
     fn tell(&mut self, trials: &[Trial]) {
-        for Trial { mask, score, .. } in trials {
+        for Trial {
+            mask,
+            score,
+            failed,
+            ..
+        } in trials
+        {
             self.known.insert(mask.clone());
-            if !self.space.contains(mask) {
+            if *failed || !self.space.contains(mask) {
                 continue;
             }
             self.experience.learn(mask, *score);
@@ -171,6 +206,11 @@ impl Optimizer for Lns {
                 self.current = Some((mask.clone(), *score));
             }
         }
+    }
+
+    fn settings(&self) -> Value {
+        let policies = [self.settings.destroy.len(), self.settings.repair.len()];
+        json!({ "name": "Lns", "seed": self.seed, "policies": policies })
     }
 }
 

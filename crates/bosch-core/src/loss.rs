@@ -45,6 +45,24 @@ pub struct Anchors {
 /// assert_eq!(penalty.loss(&half.with(0, true), -1.0), -0.75 + 10.0 * 0.0625);
 /// # Ok::<(), bosch_core::Error>(())
 /// ```
+///
+/// A search may leave the number of ones to the penalty alone, with a score of minus the loss in a
+/// free space:
+///
+/// ```
+/// use bosch_core::{
+///     Anchors, Evaluator, LocalSearch, Mask, RatioPenalty, Space, from_fn, maximize,
+/// };
+///
+/// let score = |mask: &Mask| -mask.iter_ones().map(|i| i as f64).sum::<f64>();
+/// let penalty = RatioPenalty::new(Anchors { full: 0.0, all: -66.0 }, 100.0, 0.5)?;
+/// let objective = from_fn(12, |mask: &Mask| -penalty.loss(mask, score(mask)));
+/// let space = Space::any(12);
+/// let mut solver = LocalSearch::new(space.clone(), 1);
+/// let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 300)?;
+/// assert_eq!(best.mask.to_string(), "111111000000");
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioPenalty {
     anchors: Anchors,

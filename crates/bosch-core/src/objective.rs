@@ -75,47 +75,70 @@ pub trait Objective {
     fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
         self.score(mask)
     }
-}
 
-impl<O: Objective + ?Sized> Objective for &mut O {
-    type Error = O::Error;
-
-    fn dim(&self) -> usize {
-        (**self).dim()
+    /// One estimate for each mask, in order. Override it with [`score_batch`](Self::score_batch).
+    ///
+    /// # Errors
+    ///
+    /// As [`score_batch`](Self::score_batch).
+    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+        masks.iter().map(|mask| self.estimate(mask)).collect()
     }
 
-    fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
-        (**self).score(mask)
-    }
-
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-        (**self).score_batch(masks)
-    }
-
-    fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
-        (**self).score_against(mask, rival)
-    }
-
-    fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
-        (**self).estimate(mask)
-    }
-}
-
-impl<O: Objective + ?Sized> Objective for Box<O> {
-    type Error = O::Error;
-
-    fn dim(&self) -> usize {
-        (**self).dim()
-    }
-
-    fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
-        (**self).score(mask)
-    }
-
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-        (**self).score_batch(masks)
+    /// The score from the first `fraction` of the work, such as of the samples, above 0 and at most
+    /// 1, on the same scale; the score itself for 1. [`Raced`](crate::Raced) calls it.
+    ///
+    /// Override it where a part costs less than the whole. A mask is asked for with growing
+    /// fractions, its rival's between them: who remembers these two pays for the difference only.
+    ///
+    /// # Errors
+    ///
+    /// As [`score`](Self::score).
+    fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, Self::Error> {
+        let _ = fraction;
+        self.score(mask)
     }
 }
+
+/// Passes every method on, so that an override is never lost behind a pointer.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<O: Objective + ?Sized> Objective for $pointer {
+            type Error = O::Error;
+
+            fn dim(&self) -> usize {
+                (**self).dim()
+            }
+
+            fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+                (**self).score(mask)
+            }
+
+            fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+                (**self).score_batch(masks)
+            }
+
+            fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
+                (**self).score_against(mask, rival)
+            }
+
+            fn estimate(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+                (**self).estimate(mask)
+            }
+
+            fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
+                (**self).estimate_batch(masks)
+            }
+
+            fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, Self::Error> {
+                (**self).score_partial(mask, fraction)
+            }
+        }
+    };
+}
+
+forward!(&mut O);
+forward!(Box<O>);
 
 /// A closure as an [`Objective`]; made by [`from_fn`].
 #[derive(Debug, Clone)]

@@ -21,12 +21,40 @@ pub use roulette::Roulette;
 ///
 /// It may be asked any number of times before it is told, and told trials in any order, also of
 /// masks that it never proposed (a warm start).
+///
+/// ```
+/// use bosch_core::{LocalSearch, Mask, Optimizer, Space, Trial};
+///
+/// let mut solver = LocalSearch::new(Space::exactly(10, 3)?, 1);
+/// let mut number = 0;
+/// for _ in 0..40 {
+///     let masks = solver.ask(4);
+///     let trials: Vec<Trial> = masks
+///         .into_iter()
+///         .map(|mask| {
+///             number += 1;
+///             let score = mask.iter_ones().sum::<usize>() as f64; // wherever you like
+///             Trial::new(mask, score, number)
+///         })
+///         .collect();
+///     solver.tell(&trials);
+/// }
+/// assert_eq!(solver.incumbent().map(|(_, score)| score), Some(24.0)); // 7 + 8 + 9
+/// # Ok::<(), bosch_core::InvalidInput>(())
+/// ```
 pub trait Optimizer {
     /// Up to `n` masks to evaluate next. None at all means that it has nothing left to propose.
     fn ask(&mut self, n: usize) -> Vec<Mask>;
 
     /// Learns from evaluated masks.
     fn tell(&mut self, trials: &[Trial]);
+
+    /// What a trace records of the solver, so that another one does not continue it: its name, and
+    /// its seed and settings where it gives them.
+    fn settings(&self) -> Value {
+        let path = std::any::type_name::<Self>();
+        json!({ "name": path.rsplit("::").next() })
+    }
 }
 
 /// How often in a row an optimiser may propose only known masks before [`drive`] gives up.
@@ -58,11 +86,11 @@ pub fn maximize<O: Objective>(
     if budget == 0 {
         return Err(InvalidInput::new("budget", "at least 1 evaluation", 0).into());
     }
-    let settings = json!({ "budget": budget, "solver": Value::Null });
+    let solver = optimizer.settings();
     evaluator.start(Plan {
         budget,
-        seed: 0,
-        settings,
+        seed: solver["seed"].as_u64().unwrap_or(0),
+        settings: json!({ "budget": budget, "solver": solver }),
         admissible: space.clone(),
     })?;
     drive(evaluator, optimizer, budget, 1)?;
@@ -76,6 +104,21 @@ pub fn maximize<O: Objective>(
 
 /// The loop inside a run that has started: asks for `batch` masks at a time until `budget` further
 /// evaluations are used, or nothing new comes.
+///
+/// ```
+/// use bosch_core::{Evaluator, LocalSearch, Mask, Plan, Space, drive, from_sync_fn};
+///
+/// // A batch of eight masks on all cores.
+/// let score = |mask: &Mask| mask.iter_ones().sum::<usize>() as f64;
+/// let mut evaluator = Evaluator::new(from_sync_fn(20, score));
+/// let space = Space::exactly(20, 2)?;
+/// let settings = serde_json::json!({ "batch": 8 });
+/// evaluator.start(Plan { budget: 190, seed: 1, settings, admissible: space.clone() })?;
+/// drive(&mut evaluator, &mut LocalSearch::new(space, 1), 190, 8)?;
+/// evaluator.finish();
+/// assert_eq!(evaluator.best().map(|trial| trial.score), Some(37.0)); // 18 + 19
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::error::InvalidInput;
 use crate::mask::Mask;
 use crate::objective::Objective;
+use crate::trial::Trial;
 
 /// A thread-safe function as an [`Objective`]; made by [`from_sync_fn`].
 #[derive(Debug, Clone)]
@@ -42,6 +43,10 @@ impl<F: Fn(&Mask) -> f64 + Sync> Objective for FromSyncFn<F> {
 
     fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
         Ok(masks.par_iter().map(&self.score).collect())
+    }
+
+    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
+        self.score_batch(masks)
     }
 }
 
@@ -81,6 +86,31 @@ impl<W: Objective + Send> Pool<W> {
         }
         Ok(Self { workers })
     }
+
+    /// Neighbouring masks go to one worker.
+    fn share(
+        &mut self,
+        masks: &[Mask],
+        score: impl Fn(&mut W, &[Mask]) -> Result<Vec<f64>, W::Error> + Sync,
+    ) -> Result<Vec<f64>, W::Error> {
+        let share = masks.len().div_ceil(self.workers.len()).max(1);
+        let parts: Result<Vec<Vec<f64>>, W::Error> = self
+            .workers
+            .par_iter_mut()
+            .zip(masks.par_chunks(share))
+            .map(|(worker, part)| score(worker, part))
+            .collect();
+        let parts = parts?;
+        // A worker's missing score must not shift the next one's: an evaluator refuses no scores.
+        match masks
+            .chunks(share)
+            .zip(&parts)
+            .all(|(masks, scores)| masks.len() == scores.len())
+        {
+            true => Ok(parts.concat()),
+            false => Ok(Vec::new()),
+        }
+    }
 }
 
 impl<W: Objective + Send> Objective for Pool<W> {
@@ -95,13 +125,22 @@ impl<W: Objective + Send> Objective for Pool<W> {
     }
 
     fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, W::Error> {
-        let share = masks.len().div_ceil(self.workers.len()).max(1);
-        let parts: Result<Vec<Vec<f64>>, W::Error> = self
-            .workers
-            .par_iter_mut()
-            .zip(masks.par_chunks(share))
-            .map(|(worker, part)| worker.score_batch(part))
-            .collect();
-        parts.map(|parts| parts.concat())
+        self.share(masks, W::score_batch)
+    }
+
+    fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, W::Error> {
+        self.workers[0].score_against(mask, rival)
+    }
+
+    fn estimate(&mut self, mask: &Mask) -> Result<f64, W::Error> {
+        self.workers[0].estimate(mask)
+    }
+
+    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, W::Error> {
+        self.share(masks, W::estimate_batch)
+    }
+
+    fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, W::Error> {
+        self.workers[0].score_partial(mask, fraction)
     }
 }

@@ -4,6 +4,7 @@
 //! evaluation. A line is written by one call and ends with its line feed, so that after a kill at
 //! any byte only an unterminated last line can be torn; it is dropped and the file cut there.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,28 +15,12 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::mask::Mask;
 
-/// The version of the format that this crate writes and reads.
-const VERSION: u32 = 1;
+mod header;
 
-/// What two runs must share for one to continue the other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Header {
-    bosch_trace: u32,
-    dim: usize,
-    seed: u64,
-    settings: Value,
-}
+pub(crate) use header::Header;
 
-impl Header {
-    pub(crate) fn new(dim: usize, seed: u64, settings: Value) -> Self {
-        Self {
-            bosch_trace: VERSION,
-            dim,
-            seed,
-            settings,
-        }
-    }
-}
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// One evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,15 +56,12 @@ impl Trace {
     /// Opens or creates the file, and returns the evaluations that it already holds.
     pub(crate) fn open(path: &Path, header: &Header) -> Result<(Self, Vec<Record>), Error> {
         let line = to_line(header).map_err(|source| io_error(path, source))?;
-        if !path.exists() {
-            create(path, &line).map_err(|source| io_error(path, source))?;
-        }
         let mut file = lock(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|source| io_error(path, source))?;
         if !bytes.contains(&b'\n') && line.as_bytes().starts_with(&bytes) {
-            // A copy of the file that was cut inside its header: nothing was paid for yet.
+            // A new file, or one that was cut inside its header: nothing was paid for yet.
             bytes = line.into_bytes();
             rewrite(&mut file, &bytes).map_err(|source| io_error(path, source))?;
         }
@@ -108,29 +90,25 @@ impl Trace {
     }
 }
 
-/// Writes the header to a file beside the trace and renames it, so that a trace never exists
-/// without its whole header.
-fn create(path: &Path, header: &str) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let mut file = File::create(&name)?;
-    file.write_all(header.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&name, path)
-}
-
 fn rewrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(bytes)
 }
 
+/// Opens or creates the file for this process alone.
 fn lock(path: &Path) -> Result<File, Error> {
-    let open = OpenOptions::new().read(true).write(true).open(path);
-    let file = open.map_err(|source| io_error(path, source))?;
-    file.try_lock()
-        .map_err(|error| io_error(path, io::Error::from(error)))?;
-    Ok(file)
+    let open = || {
+        if path.exists() && !path.is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(path)?;
+        file.try_lock()?;
+        Ok(file)
+    };
+    open().map_err(|source| io_error(path, source))
 }
 
 /// The records of a file and the length of its whole lines.
@@ -140,8 +118,11 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
         .rposition(|&byte| byte == b'\n')
         .map_or(0, |at| at + 1);
     let mut lines = bytes[..good].split(|&byte| byte == b'\n');
-    check_header(path, lines.next().unwrap_or(&[]), header)?;
+    let first = lines.next().unwrap_or(&[]);
+    let first = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first);
+    check_header(path, first, header)?;
     let mut records = Vec::new();
+    let mut known = HashMap::new();
     for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
         let fault = |what: &str, expected: String, found: String| Error::Trace {
             path: path.to_owned(),
@@ -162,6 +143,10 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
         if record.mask.len() != header.dim {
             let found = format!("{} bits", record.mask.len());
             return Err(fault("mask", format!("{} bits", header.dim), found));
+        }
+        if let Some(line) = known.insert(record.mask.clone(), at + 2) {
+            let found = format!("{}, as in line {line}", record.mask);
+            return Err(fault("mask", "one that is new".to_owned(), found));
         }
         records.push(record);
     }
@@ -186,39 +171,7 @@ fn check_header(path: &Path, line: &[u8], header: &Header) -> Result<(), Error> 
             found,
         ));
     };
-    let expected = serde_json::to_value(header).unwrap_or(Value::Null);
-    difference("", &expected, &found).map_or(Ok(()), fault)
-}
-
-/// The first difference between two JSON values: its path, and the two values there.
-fn difference(at: &str, expected: &Value, found: &Value) -> Option<(String, String, String)> {
-    let join = |key: &str| {
-        if at.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{at}.{key}")
-        }
-    };
-    match (expected, found) {
-        (Value::Object(a), Value::Object(b)) => {
-            let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
-            keys.dedup();
-            keys.into_iter()
-                .find_map(|key| match (a.get(key), b.get(key)) {
-                    (Some(x), Some(y)) => difference(&join(key), x, y),
-                    (x, y) => {
-                        let text =
-                            |v: Option<&Value>| v.map_or("nothing".to_owned(), Value::to_string);
-                        Some((join(key), text(x), text(y)))
-                    }
-                })
-        }
-        _ if expected == found => None,
-        _ => {
-            let what = if at.is_empty() { "header" } else { at };
-            Some((what.to_owned(), expected.to_string(), found.to_string()))
-        }
-    }
+    header.difference(&found).map_or(Ok(()), fault)
 }
 
 fn to_line(value: &impl Serialize) -> io::Result<String> {
@@ -244,7 +197,7 @@ mod tests {
     fn record(n: usize, score: f64) -> Record {
         Record {
             n,
-            mask: Mask::filled(3, n.is_multiple_of(2)),
+            mask: Mask::from_bools(&[n & 1 > 0, n & 2 > 0, n & 4 > 0]),
             score,
             fault: None,
         }
@@ -332,10 +285,84 @@ mod tests {
                 "n: expected 1, found 2",
             ),
             ("{\"n\":1,\"mask\":\"000\",\"sc\n", "record"),
+            ("{\"n\":1,\"mask\":\"000\",\"score\":null}\n", "null"),
+            ("{\"n\":1,\"mask\":\"000\",\"score\":NaN}\n", "record"),
+            (
+                "{\"n\":1,\"mask\":\"000\",\"score\":1e999}\n",
+                "out of range",
+            ),
         ] {
             std::fs::write(&path, start.clone() + line).unwrap();
             let text = message(Trace::open(&path, &header(1.0)));
             assert!(text.contains(part) && text.contains("line 2"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mask_that_was_there_before_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        let (mut trace, _) = Trace::open(&path, &header(1.0)).unwrap();
+        trace.append(&record(1, 0.5)).unwrap();
+        trace
+            .append(&Record {
+                n: 2,
+                ..record(1, 0.5)
+            })
+            .unwrap();
+        drop(trace);
+        let text = message(Trace::open(&path, &header(1.0)));
+        let expected = "line 3: mask: expected one that is new, found 100, as in line 2";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn line_ends_and_the_mark_of_other_systems_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        let (mut trace, _) = Trace::open(&path, &header(1.0)).unwrap();
+        trace.append(&record(1, 0.5)).unwrap();
+        drop(trace);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("\u{feff}{text}").replace('\n', "\r\n")).unwrap();
+        let (mut trace, records) = Trace::open(&path, &header(1.0)).unwrap();
+        assert_eq!(records, [record(1, 0.5)]);
+        trace.append(&record(2, 1.5)).unwrap();
+        drop(trace);
+        assert_eq!(Trace::open(&path, &header(1.0)).unwrap().1.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_or_out_of_reach_is_an_io_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let mut paths = vec![
+            dir.path().to_owned(),
+            file.join("below"),
+            dir.path().join("no/t"),
+        ];
+        #[cfg(unix)]
+        paths.push("/dev/null".into());
+        for path in paths {
+            let error = Trace::open(&path, &header(1.0)).unwrap_err();
+            assert!(matches!(error, Error::Io { .. }), "{path:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_written_is_an_io_error_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        std::fs::write(&path, "").unwrap();
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        // Some users, such as root, may write it all the same.
+        if OpenOptions::new().write(true).open(&path).is_err() {
+            let error = Trace::open(&path, &header(1.0)).unwrap_err();
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), b"");
         }
     }
 

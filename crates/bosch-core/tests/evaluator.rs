@@ -3,13 +3,11 @@
 #![allow(clippy::unwrap_used)] // in helpers of tests
 
 use std::cell::{Cell, RefCell};
-use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 
 use bosch_core::{
-    Blocks, Error, Evaluator, Event, Faults, Mask, Objective, Plan, Pool, Space, StagedSettings,
-    from_fn, from_sync_fn, staged, try_from_fn,
+    Error, Evaluator, Event, Faults, Mask, Objective, Plan, Space, from_fn, try_from_fn,
 };
 use serde_json::json;
 
@@ -283,28 +281,4 @@ fn faults_can_be_skipped_a_bounded_number_of_times_and_are_replayed() {
         assert_eq!((trials[5].score, trials[5].failed), (-1.0, true));
         assert_eq!(calls.get() > 0, replayed == 0);
     }
-}
-
-#[test]
-fn results_do_not_depend_on_the_number_of_workers() {
-    let search = |mut evaluator: Evaluator<'_, Box<dyn Objective<Error = Infallible>>>| {
-        let blocks = Blocks::uniform(5, 4).unwrap();
-        let settings = StagedSettings::new(0.5, 80).batch(4);
-        staged::search(&mut evaluator, &blocks, &settings).unwrap()
-    };
-    let score = |mask: &Mask| value(mask) + f64::from(mask.get(3) && mask.get(7));
-    let one = search(Evaluator::new(Box::new(from_fn(20, score))));
-    assert_eq!(
-        search(Evaluator::new(Box::new(from_sync_fn(20, score)))),
-        one
-    );
-    for workers in [1, 2, 8] {
-        let pool = Pool::new((0..workers).map(|_| from_fn(20, score)).collect()).unwrap();
-        assert_eq!(
-            search(Evaluator::new(Box::new(pool))),
-            one,
-            "{workers} workers"
-        );
-    }
-    assert!(Pool::new(Vec::<bosch_core::FromFn<fn(&Mask) -> f64>>::new()).is_err());
 }

@@ -98,46 +98,6 @@ fn never_worse_than_the_ablation_and_near_the_optimum_when_small() {
 }
 
 #[test]
-fn a_killed_search_continues_and_ends_on_the_same_mask() {
-    let blocks = Blocks::uniform(4, 3).unwrap();
-    for batch in [1, 4] {
-        let settings = StagedSettings::new(0.5, 60).seed(3).batch(batch);
-        let expected = run(&blocks, &settings);
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("t.jsonl");
-        let calls = Cell::new(0);
-        let mut whole = Vec::new();
-        let search = || {
-            let objective = from_fn(12, |mask: &Mask| {
-                calls.set(calls.get() + 1);
-                score(mask)
-            });
-            let mut evaluator = Evaluator::new(objective).with_trace(&path, json!({"model": "m"}));
-            staged::search(&mut evaluator, &blocks, &settings).unwrap()
-        };
-        assert_eq!(search(), expected);
-        whole.extend(std::fs::read(&path).unwrap());
-        for cut in (0..=whole.len()).step_by(7).chain([whole.len()]) {
-            std::fs::write(&path, &whole[..cut]).unwrap();
-            calls.set(0);
-            let outcome = search();
-            let kept = whole[..cut]
-                .iter()
-                .filter(|&&b| b == b'\n')
-                .count()
-                .saturating_sub(1);
-            assert_eq!(outcome.replayed, kept);
-            assert_eq!(
-                (&outcome.mask, &outcome.curve),
-                (&expected.mask, &expected.curve)
-            );
-            assert_eq!(calls.get(), expected.evaluations - kept, "cut at {cut}");
-            assert_eq!(std::fs::read(&path).unwrap(), whole, "cut at {cut}");
-        }
-    }
-}
-
-#[test]
 fn another_context_or_setting_is_refused_by_name() {
     let blocks = Blocks::uniform(4, 3).unwrap();
     let dir = tempfile::tempdir().unwrap();

@@ -31,7 +31,8 @@ pub(super) fn call<O: Objective>(
     request: Request<'_>,
 ) -> Result<Vec<f64>, Fault<O::Error>> {
     let scores = catch_unwind(AssertUnwindSafe(|| match (request, masks) {
-        (Request::Estimates, _) => masks.iter().map(|mask| objective.estimate(mask)).collect(),
+        (Request::Estimates, [mask]) => objective.estimate(mask).map(|score| vec![score]),
+        (Request::Estimates, _) => objective.estimate_batch(masks),
         (Request::Against(rival), [mask]) => objective
             .score_against(mask, rival)
             .map(|score| vec![score]),

@@ -13,13 +13,18 @@ use super::{Care, Evaluator, Faults};
 impl<O: Objective> Evaluator<'_, O> {
     /// Takes from the trace what it holds of these new masks, and returns the others.
     pub(super) fn replay(&mut self, masks: Vec<&Mask>) -> Result<Vec<Mask>, Error<O::Error>> {
-        let mut rest = Vec::new();
+        let (mut found, mut rest) = (Vec::new(), Vec::new());
         for mask in masks {
             let record = self.run.as_mut().and_then(|run| run.recorded.remove(mask));
             match record {
-                Some(record) => self.record(record, true)?,
+                Some(record) => found.push(record),
                 None => rest.push(mask.clone()),
             }
+        }
+        // Faulty masks of a batch were written after the others.
+        found.sort_by_key(|record| record.n);
+        for record in found {
+            self.record(record, true)?;
         }
         // A trace ends inside the last batch of its run, so what this batch lacks must be its end.
         let run = self.run.as_ref();
@@ -66,7 +71,11 @@ impl<O: Objective> Evaluator<'_, O> {
                 // The batch says nothing of its single masks: ask for them one by one, so that
                 // those before the faulty one are kept.
                 _ => {
-                    masks.chunks(1).try_for_each(|mask| self.pay(mask, care))?;
+                    for mask in masks.chunks(1) {
+                        if !self.stopped {
+                            self.pay(mask, care)?;
+                        }
+                    }
                     match self.faults {
                         Faults::Abort => Err(self.error(fault)),
                         Faults::Skip { .. } => Ok(()),

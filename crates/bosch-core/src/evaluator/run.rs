@@ -9,7 +9,7 @@ use crate::space::Space;
 use crate::trace::{Record, Trace};
 use crate::trial::Trial;
 
-/// What a run declares before its first evaluation.
+/// What a run declares before its first evaluation; [`drive`](crate::drive) shows it in use.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Evaluations that the run may use.

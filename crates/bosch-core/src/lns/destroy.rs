@@ -13,6 +13,24 @@ pub use doubtful::DestroyDoubtful;
 pub use random::DestroyRandom;
 
 /// Chooses the variables that may change in the next proposal. Called once for each proposal.
+///
+/// ```
+/// use bosch_core::lns::{Destroy, Experience};
+/// use bosch_core::{Mask, Rng};
+///
+/// /// Frees a window of neighbours.
+/// struct DestroyWindow(usize);
+///
+/// impl Destroy for DestroyWindow {
+///     fn destroy(&mut self, mask: &Mask, _: &Experience, rng: &mut Rng) -> Vec<usize> {
+///         let start = rng.below(mask.len());
+///         (start..mask.len()).take(self.0).collect()
+///     }
+/// }
+///
+/// let (mask, mut rng) = (Mask::zeros(9), Rng::stream(1, "example"));
+/// assert!(DestroyWindow(4).destroy(&mask, &Experience::new(9), &mut rng).len() <= 4);
+/// ```
 pub trait Destroy {
     /// Variables of `mask`, in any order. Where a quota holds, free both ones and zeros: otherwise
     /// nothing can change.

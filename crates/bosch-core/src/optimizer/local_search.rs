@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
+
 use crate::mask::Mask;
 use crate::optimizer::Optimizer;
 use crate::rng::Rng;
@@ -13,9 +15,23 @@ use crate::trial::Trial;
 ///
 /// It never proposes a mask twice; a space with at most [`ENUMERATE`](Self::ENUMERATE) masks is
 /// enumerated in random order.
+///
+/// ```
+/// use bosch_core::{Evaluator, LocalSearch, Mask, Space, from_fn, maximize};
+///
+/// // Ten ones of thirty, the first of them given; a guess to start with.
+/// let space = Space::exactly(30, 10)?.fix(&[(0, true)])?;
+/// let guess = Mask::from_ones(30, &[0, 20, 21, 22, 23, 24, 25, 26, 27, 28])?;
+/// let mut solver = LocalSearch::new(space.clone(), 1).start_with(&[guess]);
+/// let objective = from_fn(30, |mask: &Mask| mask.iter_ones().sum::<usize>() as f64);
+/// let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 500)?;
+/// assert_eq!(best.score, 225.0); // 21 + 22 + … + 29
+/// # Ok::<(), bosch_core::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct LocalSearch {
     space: Space,
+    seed: u64,
     rng: Rng,
     incumbent: Option<(Mask, f64)>,
     known: HashSet<Mask>,
@@ -40,6 +56,7 @@ impl LocalSearch {
         rng.shuffle(&mut queue);
         Self {
             space,
+            seed,
             rng,
             incumbent: None,
             known: HashSet::new(),
@@ -75,11 +92,13 @@ impl LocalSearch {
             return None;
         }
         let Some((incumbent, _)) = self.incumbent.clone() else {
-            let mask = self.space.random(&mut self.rng);
-            return self.known.insert(mask.clone()).then_some(mask);
+            return (0..TRIES).find_map(|_| {
+                let mask = self.space.random(&mut self.rng);
+                self.known.insert(mask.clone()).then_some(mask)
+            });
         };
-        // Many tries: near an incumbent whose neighbours are known, two and three steps remain.
-        for attempt in 0..200 {
+        // Near an incumbent whose neighbours are known, two and three steps remain.
+        for attempt in 0..TRIES {
             let mut mask = incumbent.clone();
             let mut again = true;
             while again {
@@ -94,6 +113,9 @@ impl LocalSearch {
     }
 }
 
+/// Tries for a new mask.
+const TRIES: u32 = 200;
+
 impl Optimizer for LocalSearch {
     fn ask(&mut self, n: usize) -> Vec<Mask> {
         (0..n).map_while(|_| self.propose()).collect()
@@ -106,10 +128,14 @@ impl Optimizer for LocalSearch {
                 .incumbent
                 .as_ref()
                 .is_none_or(|(_, score)| trial.score >= *score);
-            if better && self.space.contains(&trial.mask) {
+            if better && !trial.failed && self.space.contains(&trial.mask) {
                 self.incumbent = Some((trial.mask.clone(), trial.score));
             }
         }
+    }
+
+    fn settings(&self) -> Value {
+        json!({ "name": "LocalSearch", "seed": self.seed })
     }
 }
 

@@ -1,0 +1,56 @@
+//! What racing saves on a noisy objective.
+
+#![allow(clippy::unwrap_used)] // in helpers of tests
+
+use bosch_core::{
+    Evaluator, LocalSearch, Mask, Objective, Raced, Repeated, Rng, Space, from_fn, maximize,
+};
+
+const DIM: usize = 40;
+const ONES: usize = 20;
+const REPEATS: usize = 32;
+const SEEDS: u64 = 20;
+
+/// Weights, and a loss for neighbours.
+fn true_score(mask: &Mask) -> f64 {
+    let weights: f64 = mask.iter_ones().map(|i| (i * 17 % DIM) as f64).sum();
+    let pairs = (1..DIM).filter(|&i| mask.get(i) && mask.get(i - 1)).count();
+    weights - 8.0 * pairs as f64
+}
+
+/// The true score of the mask found, and the evaluations of single samples that it cost.
+fn search(noise: f64, seed: u64, race: bool) -> (f64, usize) {
+    let (mut rng, mut samples) = (Rng::stream(seed, "noise"), 0);
+    let noisy = from_fn(DIM, |mask: &Mask| {
+        samples += 1;
+        true_score(mask) + noise * rng.normal()
+    });
+    let full = Repeated::new(noisy, REPEATS);
+    let objective: Box<dyn Objective<Error = _> + '_> = match race {
+        true => Box::new(Raced::new(full)),
+        false => Box::new(full),
+    };
+    let space = Space::exactly(DIM, ONES).unwrap();
+    let mut solver = LocalSearch::new(space.clone(), seed);
+    let best = maximize(&mut Evaluator::new(objective), &mut solver, &space, 600).unwrap();
+    (true_score(&best.mask), samples)
+}
+
+#[test]
+fn racing_halves_the_samples_at_the_same_final_quality() {
+    for noise in [5.0, 20.0, 60.0] {
+        let mut quality = [0.0; 2];
+        let mut samples = [0; 2];
+        for seed in 0..SEEDS {
+            for race in [false, true] {
+                let (score, cost) = search(noise, seed, race);
+                quality[usize::from(race)] += score / SEEDS as f64;
+                samples[usize::from(race)] += cost;
+            }
+        }
+        println!("noise {noise}: quality {quality:?}, samples {samples:?}");
+        assert!(2 * samples[1] <= samples[0], "samples {samples:?}");
+        // Within 1 % of the full evaluations' quality.
+        assert!(quality[1] >= 0.99 * quality[0], "quality {quality:?}");
+    }
+}
