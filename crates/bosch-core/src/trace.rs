@@ -4,6 +4,7 @@
 //! evaluation. A line is written by one call and ends with its line feed, so that after a kill at
 //! any byte only an unterminated last line can be torn; it is dropped and the file cut there.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -142,6 +143,7 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
     let mut lines = bytes[..good].split(|&byte| byte == b'\n');
     check_header(path, lines.next().unwrap_or(&[]), header)?;
     let mut records = Vec::new();
+    let mut masks = HashSet::new(); // no mask is paid for twice
     for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
         let fault = |what: &str, expected: String, found: String| Error::Trace {
             path: path.to_owned(),
@@ -162,6 +164,10 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
         if record.mask.len() != header.dim {
             let found = format!("{} bits", record.mask.len());
             return Err(fault("mask", format!("{} bits", header.dim), found));
+        }
+        if !masks.insert(record.mask.clone()) {
+            let found = format!("{} again", record.mask);
+            return Err(fault("mask", "one that is new".to_owned(), found));
         }
         records.push(record);
     }
@@ -244,7 +250,7 @@ mod tests {
     fn record(n: usize, score: f64) -> Record {
         Record {
             n,
-            mask: Mask::filled(3, n.is_multiple_of(2)),
+            mask: format!("{n:03b}").parse().unwrap(),
             score,
             fault: None,
         }
@@ -337,6 +343,26 @@ mod tests {
             let text = message(Trace::open(&path, &header(1.0)));
             assert!(text.contains(part) && text.contains("line 2"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_mask_that_was_paid_for_twice_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        let (mut trace, _) = Trace::open(&path, &header(1.0)).unwrap();
+        for n in [1, 2] {
+            let mask = Mask::filled(3, true);
+            trace
+                .append(&Record {
+                    mask,
+                    ..record(n, 0.0)
+                })
+                .unwrap();
+        }
+        drop(trace);
+        let text = message(Trace::open(&path, &header(1.0)));
+        let part = "line 3: mask: expected one that is new, found 111 again";
+        assert!(text.contains(part), "{text}");
     }
 
     #[test]
