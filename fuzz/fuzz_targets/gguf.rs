@@ -3,28 +3,35 @@
 
 use std::fs;
 
-use bosch_attn::tch::{Device, Kind};
 use bosch_attn::{GgufFile, ModelConfig, Specials, Tokenizer, WeightSource};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(place) = tempfile::tempdir() else {
+    let Ok(folder) = tempfile::tempdir() else {
         return;
     };
-    let path = place.path().join("model.gguf");
+    let path = folder.path().join("model.gguf");
     if fs::write(&path, bytes).is_err() {
         return;
     }
     let Ok(file) = GgufFile::open(&path) else {
         return;
     };
-    let _ = ModelConfig::from_gguf(&file);
+    if let Ok(config) = ModelConfig::from_gguf(&file) {
+        let _ = config.heads_per_group();
+    }
     for name in [
         "model.embed_tokens.weight",
         "model.layers.0.self_attn.q_proj.weight",
         "lm_head.weight",
     ] {
-        let _ = file.read(name, Kind::Float, Device::Cpu);
+        let _ = file.shape(name);
+        #[cfg(not(feature = "without-libtorch"))]
+        let _ = file.read(
+            name,
+            bosch_attn::tch::Kind::Float,
+            bosch_attn::tch::Device::Cpu,
+        );
     }
     if let Ok(tokenizer) = Tokenizer::from_gguf(&file) {
         let _ = tokenizer.encode_with_specials("ab a</s>");
