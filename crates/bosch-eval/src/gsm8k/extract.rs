@@ -82,6 +82,6 @@ mod tests {
                 "{solution:?}"
             );
         }
-        assert!(!gsm8k_score(Gsm8kFilter::Flexible, "23", "2\03"));
+        assert!(!gsm8k_score(Gsm8kFilter::Flexible, "23", "2\0 3"));
     }
 }
