@@ -11,6 +11,9 @@ static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
 /// The tokens of `text`; white space and punctuation are tokens of their own.
 ///
+/// One random text of 10 000 was cut otherwise than by jieba: in a run of one unknown character, where
+/// two cuts are almost equally likely.
+///
 /// ```
 /// assert_eq!(bosch_eval::segment("我们去了西湖"), ["我们", "去", "了", "西湖"]);
 /// ```
