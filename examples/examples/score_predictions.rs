@@ -11,6 +11,7 @@
 //! With `--task`, or where lines have `pred` and the file is named after a task as LongBench does,
 //! the whole file is one data set and its score and its scores by length are printed, 0..100.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,7 +19,8 @@ use std::time::Instant;
 use bosch::eval::longbench::{Dataset, Prediction, scorer, scorer_e};
 use bosch::eval::{Case, Metric, parse_json_line, score_all};
 use clap::Parser;
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 #[derive(Parser)]
 #[command(about = "Scores predictions with the metrics of LongBench, RULER and GSM8K")]
@@ -36,13 +38,16 @@ struct Arguments {
 
 type Failure = Box<dyn std::error::Error>;
 
+/// The fields of a line, each as it stands there.
+type Fields = BTreeMap<String, Box<RawValue>>;
+
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
     let text = read(&arguments.file)?;
     let started = Instant::now();
     let output = match dataset(&arguments, &text)? {
         Some(dataset) => score_file(dataset, &text)?,
-        None => score_lines(&text),
+        None => score_lines(&text)?,
     };
     if arguments.time {
         eprintln!("scored in {:.3} s", started.elapsed().as_secs_f64());
@@ -71,13 +76,13 @@ fn dataset(arguments: &Arguments, text: &str) -> Result<Option<&'static Dataset>
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    let object: Map<String, Value> = parse_json_line(first).unwrap_or_default();
+    let fields: Fields = parse_json_line(first).unwrap_or_default();
     let stem = arguments
         .file
         .file_stem()
         .and_then(|stem| stem.to_str())
         .unwrap_or_default();
-    match (object.contains_key("pred"), Dataset::from_name(stem)) {
+    match (fields.contains_key("pred"), Dataset::from_name(stem)) {
         (false, _) => Ok(None),
         (true, Some(dataset)) => Ok(Some(dataset)),
         (true, None) => Err("lines with \"pred\" need --task or a file named after a task".into()),
@@ -104,7 +109,7 @@ fn score_file(dataset: &Dataset, text: &str) -> Result<String, Failure> {
     Ok(format!("{result}\n"))
 }
 
-fn score_lines(text: &str) -> String {
+fn score_lines(text: &str) -> Result<String, Failure> {
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -115,7 +120,7 @@ fn score_lines(text: &str) -> String {
     let mut scores = score_all(&cases).into_iter();
     let mut output = String::new();
     for (line, case) in lines.into_iter().zip(parsed) {
-        let mut object: Map<String, Value> = parse_json_line(line).unwrap_or_default();
+        let mut fields: Fields = parse_json_line(line).unwrap_or_default();
         let score = case.map_err(|error| error.to_string()).and_then(|case| {
             let score = scores
                 .next()
@@ -123,17 +128,14 @@ fn score_lines(text: &str) -> String {
                 .map_err(|error| error.to_string())?;
             Ok(as_printed(case.metric, score))
         });
-        match score {
-            Ok(score) => object.insert("score".to_owned(), json!(score)),
-            Err(error) => {
-                object.insert("error".to_owned(), Value::from(error));
-                object.insert("score".to_owned(), Value::Null)
-            }
-        };
-        output.push_str(&Value::Object(object).to_string());
+        fields.insert("score".to_owned(), to_raw_value(&score.as_ref().ok())?);
+        if let Err(error) = score {
+            fields.insert("error".to_owned(), to_raw_value(&error)?);
+        }
+        output.push_str(&serde_json::to_string(&fields)?);
         output.push('\n');
     }
-    output
+    Ok(output)
 }
 
 /// RULER knows its metrics only as scores of data sets, in percent.

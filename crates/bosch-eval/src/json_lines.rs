@@ -8,11 +8,12 @@ use serde::{Deserialize, Deserializer};
 use crate::{Error, Result};
 
 /// A JSON value from a line, also where a string has half of a surrogate pair (`"\ud83d"`), which
-/// Python writes and reads without complaint: each such half becomes U+FFFD.
+/// Python writes and reads without complaint: each such half becomes a private character, U+10D83D
+/// here, so that equal halves stay equal and different ones different.
 ///
 /// ```
 /// let text: String = bosch_eval::parse_json_line(r#""a\ud83db""#)?;
-/// assert_eq!(text, "a\u{fffd}b");
+/// assert_eq!(text, "a\u{10d83d}b");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
@@ -63,8 +64,8 @@ fn repaired(line: &str) -> Option<String> {
         rest = &rest[at..];
         let length = match (unit(rest), rest.get(6..).and_then(unit)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                text.push_str("\\ufffd");
+            (Some(half @ 0xd800..=0xdfff), _) => {
+                text.extend(char::from_u32(0x10_0000 + half));
                 rest = &rest[6..];
                 changed = true;
                 continue;
@@ -93,10 +94,10 @@ mod tests {
     fn lone_surrogates_are_replaced_and_nothing_else() {
         for (line, expected) in [
             (r#""\ud83d\ude00""#, "😀"),
-            (r#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}"),
-            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
-            (r#""\\ud83d \udfff""#, "\\ud83d \u{fffd}"),
-            (r#""\n\t\"\u0000\udead""#, "\n\t\"\0\u{fffd}"),
+            (r#""\ud83dx\ude00""#, "\u{10d83d}x\u{10de00}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{10d83d}😀"),
+            (r#""\\ud83d \udfff""#, "\\ud83d \u{10dfff}"),
+            (r#""\n\t\"\u0000\udead""#, "\n\t\"\0\u{10dead}"),
         ] {
             assert_eq!(parse_json_line::<String>(line).unwrap(), expected);
         }

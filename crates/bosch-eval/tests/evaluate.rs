@@ -165,6 +165,24 @@ fn a_stopped_or_killed_evaluation_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_results_file_cut_at_any_byte_keeps_its_whole_lines_and_is_completed() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = EvaluateSettings::default().results(file.path());
+    let task = gsm8k(&["one?", "two 二?", "three?"]);
+    let whole = evaluate(&mut reader(NOTHING), &task, &settings, go_on).unwrap();
+    let bytes = std::fs::read(file.path()).unwrap();
+    for cut in 0..=bytes.len() {
+        std::fs::write(file.path(), &bytes[..cut]).unwrap();
+        let mut model = reader(NOTHING);
+        let resumed = evaluate(&mut model, &task, &settings, go_on).unwrap();
+        let kept = bytes[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(model.batches.len(), 3 - kept, "cut at {cut}");
+        assert_eq!(resumed, whole, "cut at {cut}");
+        assert_eq!(std::fs::read(file.path()).unwrap(), bytes, "cut at {cut}");
+    }
+}
+
+#[test]
 fn failed_samples_are_asked_again() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let settings = EvaluateSettings::default().results(file.path());

@@ -121,9 +121,14 @@ fn rouge_refuses_what_would_take_minutes() {
 
 #[test]
 fn lone_surrogates_and_nul_in_json_are_read() {
-    let line = r#"{"metric": "qa_f1_score", "prediction": "\ud83d Paris\u0000", "ground_truths": "\udc00 paris\u0000"}"#;
-    let case: Case = parse_json_line(line).unwrap();
-    assert_eq!(case.score().unwrap(), 1.0);
+    // As in Python, a half equals itself and no other half.
+    for (half, expected) in [(r"\ud83d", 1.0), (r"\udc00", 0.5)] {
+        let line = format!(
+            r#"{{"metric": "qa_f1_score", "prediction": "\ud83d Paris\u0000", "ground_truths": "{half} paris\u0000"}}"#
+        );
+        let case: Case = parse_json_line(&line).unwrap();
+        assert_eq!(case.score().unwrap(), expected);
+    }
 }
 
 proptest! {

@@ -14,7 +14,7 @@
 //!   folder. [`NiahObjective`] is what it maximises.
 //! * [`LayerBaseline`] and [`compare_masks`] say whether the choice is good; [`kv_bytes`] what it
 //!   saves.
-//! * With the feature `plots`, [`plots`] draws masks and the convergence as SVG.
+//! * With the feature `plots`, [`plots`] draws masks, the convergence and the NIAH heat map as SVG.
 //!
 //! The crates behind it: [`core`] (the optimiser, for any binary black box), [`eval`] (benchmarks),
 //! `attn` (libtorch, feature `torch`).

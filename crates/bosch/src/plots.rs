@@ -1,10 +1,12 @@
-//! Pictures as SVG text: masks (layers × groups), and the convergence of a search.
+//! Pictures as SVG text: masks (layers × groups), the convergence of a search, and scores by depth and length.
 
 mod convergence;
 mod masks;
+mod niah_grid;
 
 pub use convergence::{Curve, convergence_svg};
 pub use masks::masks_svg;
+pub use niah_grid::niah_grid_svg;
 
 use plotters::style::RGBColor;
 

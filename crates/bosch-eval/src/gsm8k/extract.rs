@@ -44,8 +44,8 @@ pub fn extract(filter: Gsm8kFilter, text: &str) -> Option<&str> {
 /// Whether the answer that a filter finds in the generation is that of the solution.
 ///
 /// `solution` is the data set's whole answer text or its number alone. Thousands separators, dollar
-/// signs, everything through the last `#### `, one final full stop and case are ignored; a
-/// generation without an answer is wrong.
+/// signs, everything through the last `#### `, one final full stop, NUL characters at the end and
+/// case are ignored; a generation without an answer is wrong.
 ///
 /// ```
 /// use bosch_eval::gsm8k::{Gsm8kFilter, gsm8k_score};
@@ -59,14 +59,29 @@ pub fn gsm8k_score(filter: Gsm8kFilter, generation: &str, solution: &str) -> boo
 
 fn comparable(answer: &str) -> String {
     let bare: String = answer.chars().filter(|c| !matches!(c, ',' | '$')).collect();
-    let number = bare
-        .rfind("#### ")
-        .map_or(bare.as_str(), |at| &bare[at + 5..]);
+    let bare = bare.trim_end_matches('\0'); // the official code keeps texts in numpy arrays, which drop these
+    let number = bare.rfind("#### ").map_or(bare, |at| &bare[at + 5..]);
     // Python's `\.$` also matches before a final line break.
     let without_stop = match (number.strip_suffix('.'), number.strip_suffix(".\n")) {
         (Some(rest), _) => rest.to_owned(),
         (None, Some(rest)) => format!("{rest}\n"),
         (None, None) => number.to_owned(),
     };
-    without_stop.to_lowercase()
+    without_stop.trim_end_matches('\0').to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nul_characters_at_the_end_are_ignored() {
+        for solution in ["23\0", "23.\0", "23\0.", "#### 2,3\0,\0"] {
+            assert!(
+                gsm8k_score(Gsm8kFilter::Flexible, "23", solution),
+                "{solution:?}"
+            );
+        }
+        assert!(!gsm8k_score(Gsm8kFilter::Flexible, "23", "2\0 3"));
+    }
 }

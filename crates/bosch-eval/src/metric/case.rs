@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Metric;
-use crate::Result;
 use crate::json_lines::one_or_many;
+use crate::{Error, Result};
 
 /// A prediction to be scored.
 ///
@@ -27,9 +27,9 @@ pub struct Case {
     /// The right answers; in JSON also a single text, which is then the only answer.
     #[serde(deserialize_with = "one_or_many")]
     pub ground_truths: Vec<String>,
-    /// The classes to choose from; in JSON null or absent if there are none.
-    #[serde(default, deserialize_with = "null_is_empty")]
-    pub all_classes: Vec<String>,
+    /// The classes to choose from; none, in JSON null or absent, where the metric wants none.
+    #[serde(default)]
+    pub all_classes: Option<Vec<String>>,
 }
 
 impl Case {
@@ -37,20 +37,21 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// As [`Metric::score`].
+    /// As [`Metric::score`], and [`Error::Input`] for [`Metric::Classification`] without classes.
     pub fn score(&self) -> Result<f64> {
+        let classes = match &self.all_classes {
+            Some(classes) => classes.as_slice(),
+            None if self.metric == Metric::Classification => {
+                return Err(Error::input("all_classes", "a list of classes", "none"));
+            }
+            None => &[],
+        };
         self.metric
-            .score(&self.prediction, &self.ground_truths, &self.all_classes)
+            .score(&self.prediction, &self.ground_truths, classes)
     }
 }
 
 /// The scores of many cases, in their order, on all cores.
 pub fn score_all(cases: &[Case]) -> Vec<Result<f64>> {
     cases.par_iter().map(Case::score).collect()
-}
-
-fn null_is_empty<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Vec<String>, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

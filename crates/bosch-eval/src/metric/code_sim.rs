@@ -51,11 +51,14 @@ fn ratio(a: &str, b: &str, backend: CodeSimBackend) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
     }
-    let matching = match backend {
-        CodeSimBackend::Difflib => matching_characters(&a, &b),
-        CodeSimBackend::Levenshtein => common_subsequence(&a, &b),
+    let both = (a.len() + b.len()) as f64;
+    // The same number in theory; in floating point each package rounds its own way.
+    let ratio = match backend {
+        CodeSimBackend::Difflib => 2.0 * matching_characters(&a, &b) as f64 / both,
+        CodeSimBackend::Levenshtein => {
+            1.0 - (both - 2.0 * common_subsequence(&a, &b) as f64) / both
+        }
     };
-    let ratio = 2.0 * matching as f64 / (a.len() + b.len()) as f64;
     (100.0 * ratio).round_ties_even() / 100.0
 }
 
@@ -94,5 +97,19 @@ pub(crate) fn check_cost(prediction: &str, truth: &str, backend: CodeSimBackend)
             format!("at most {MOST} steps"),
             cost,
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_as_by_each_package() {
+        // 3 of 40 characters in common: 7.5 hundredths, or with python-Levenshtein a little less.
+        let (a, b) = ("abc".to_owned() + &"x".repeat(71), "abc123");
+        let ratio = |backend| code_sim_score(&a, b, backend);
+        assert_eq!(ratio(CodeSimBackend::Difflib), 0.08);
+        assert_eq!(ratio(CodeSimBackend::Levenshtein), 0.07);
     }
 }
