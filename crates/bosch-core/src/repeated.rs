@@ -8,7 +8,8 @@ use crate::recent::Recent;
 ///
 /// A part of the evaluations is a [partial score](Objective::score_partial), so that
 /// [`Raced`](crate::Raced) around it saves most of them. The evaluations of the two masks last used
-/// are remembered: more of them are added to those.
+/// are remembered: more of them are added to those. A search resumed from a trace takes the recorded
+/// scores, and new noise for what is not recorded.
 ///
 /// ```
 /// use bosch_core::{Mask, Objective, Repeated, Rng, from_fn};

@@ -1,6 +1,8 @@
-//! What racing saves on a noisy objective.
+//! What racing saves on a noisy objective, and that it can be resumed.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests
+
+use std::convert::Infallible;
 
 use bosch_core::{
     Evaluator, LocalSearch, Mask, Objective, Raced, Repeated, Rng, Space, from_fn, maximize,
@@ -52,5 +54,49 @@ fn racing_halves_the_samples_at_the_same_final_quality() {
         assert!(2 * samples[1] <= samples[0], "samples {samples:?}");
         // Within 1 % of the full evaluations' quality.
         assert!(quality[1] >= 0.99 * quality[0], "quality {quality:?}");
+    }
+}
+
+/// Samples with noise that belongs to mask and sample.
+struct Samples;
+
+impl Objective for Samples {
+    type Error = Infallible;
+
+    fn dim(&self) -> usize {
+        DIM
+    }
+
+    fn score(&mut self, mask: &Mask) -> Result<f64, Infallible> {
+        self.score_partial(mask, 1.0)
+    }
+
+    fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, Infallible> {
+        let count = (fraction * REPEATS as f64) as usize;
+        let mut rng = Rng::stream(1, &mask.to_string());
+        let noise: f64 = (0..count).map(|_| 20.0 * rng.normal()).sum();
+        Ok(true_score(mask) + noise / count as f64)
+    }
+}
+
+#[test]
+fn a_race_resumed_after_any_evaluation_ends_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.jsonl");
+    let search = || {
+        let objective = Raced::new(Samples);
+        let mut evaluator = Evaluator::new(objective).with_trace(&path, serde_json::json!(0));
+        let space = Space::exactly(DIM, ONES).unwrap();
+        let mut solver = LocalSearch::new(space.clone(), 1);
+        maximize(&mut evaluator, &mut solver, &space, 100).unwrap();
+        evaluator.trials().to_vec()
+    };
+    let expected = search();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for kept in 0..lines.len() {
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, lines[..kept].concat()).unwrap();
+        assert_eq!(search(), expected, "{kept} lines kept");
     }
 }
