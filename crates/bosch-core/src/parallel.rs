@@ -94,13 +94,14 @@ impl<W: Objective + Send> Pool<W> {
         score: impl Fn(&mut W, &[Mask]) -> Result<Vec<f64>, W::Error> + Sync,
     ) -> Result<Vec<f64>, W::Error> {
         let share = masks.len().div_ceil(self.workers.len()).max(1);
-        let parts: Result<Vec<Vec<f64>>, W::Error> = self
+        let parts: Vec<Result<Vec<f64>, W::Error>> = self
             .workers
             .par_iter_mut()
             .zip(masks.par_chunks(share))
             .map(|(worker, part)| score(worker, part))
             .collect();
-        let parts = parts?;
+        // Of several errors the first worker's, whichever ends first.
+        let parts: Vec<Vec<f64>> = parts.into_iter().collect::<Result<_, _>>()?;
         // A worker's missing score must not shift the next one's: an evaluator refuses no scores.
         match masks
             .chunks(share)
@@ -142,5 +143,27 @@ impl<W: Objective + Send> Objective for Pool<W> {
 
     fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, W::Error> {
         self.workers[0].score_partial(mask, fraction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::try_from_fn;
+
+    #[test]
+    fn of_several_errors_the_first_workers_comes_back() {
+        let masks: Vec<Mask> = (0..8).map(|i| Mask::zeros(8).with(i, true)).collect();
+        let worker = |turns: usize| {
+            try_from_fn(8, move |mask: &Mask| {
+                (0..turns).for_each(|_| std::thread::yield_now());
+                Err::<f64, _>(InvalidInput::new("mask", "none", mask))
+            })
+        };
+        let mut pool = Pool::new([5000, 500, 50, 0].map(worker).into()).unwrap();
+        for _ in 0..20 {
+            let error = pool.score_batch(&masks).unwrap_err();
+            assert_eq!(error.found, "10000000");
+        }
     }
 }
