@@ -67,6 +67,34 @@ impl Block {
 }
 
 impl Attention {
+    /// Puts the KV groups, with their query heads, into another order; group i is then what group `order[i]` was. The
+    /// output stays the same.
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
+        let (h, g, d) = (self.query_heads, self.groups, self.head_dim);
+        let rows = |first: i64, size: i64| {
+            order.iter().flat_map(move |&group| {
+                let start = first + group as i64 * size;
+                start..start + size
+            })
+        };
+        let queries = h / g * d;
+        let index = |rows: Vec<i64>| Tensor::from_slice(&rows).to_device(self.qkv.weight.device());
+        let qkv = rows(0, queries)
+            .chain(rows(h * d, d))
+            .chain(rows((h + g) * d, d));
+        let qkv = index(qkv.collect());
+        let output = index(rows(0, queries).collect());
+        self.qkv = Linear {
+            weight: self.qkv.weight.index_select(0, &qkv),
+            bias: self
+                .qkv
+                .bias
+                .as_ref()
+                .map(|bias| bias.index_select(0, &qkv)),
+        };
+        self.output.weight = self.output.weight.index_select(1, &output);
+    }
+
     fn forward(
         &self,
         x: &Tensor,

@@ -1,8 +1,11 @@
 //! The KV cache: full groups grow, sliding groups are a ring.
 
+mod store;
+
 use tch::{Device, Kind, Tensor};
 
-use crate::attention::{Rule, Span};
+use self::store::Store;
+pub(crate) use self::store::cached_span;
 use crate::config::ModelConfig;
 use crate::error::Error;
 use crate::mask::{HeadMask, Window};
@@ -36,14 +39,6 @@ pub(crate) struct LayerCache {
     stores: [Option<Store>; 2],
 }
 
-/// Groups of one layer that keep the same positions; `k` and `v` are `[B, groups, slots, d]`.
-#[derive(Debug)]
-struct Store {
-    rule: Rule,
-    k: Tensor,
-    v: Tensor,
-}
-
 impl KvCache {
     /// An empty cache for `rows` texts.
     pub(crate) fn new(
@@ -60,17 +55,7 @@ impl KvCache {
                 .map(|run| run.count)
                 .sum();
             let rule = runs.iter().find(|run| run.swa == swa)?.rule;
-            let empty = || {
-                Tensor::zeros(
-                    [rows as i64, groups as i64, 0, config.head_dim as i64],
-                    options,
-                )
-            };
-            Some(Store {
-                rule,
-                k: empty(),
-                v: empty(),
-            })
+            Some(Store::new(rule, (rows, groups, config.head_dim), options))
         };
         let layer = |runs: Vec<Run>| LayerCache {
             stores: [store(&runs, false), store(&runs, true)],
@@ -110,10 +95,7 @@ impl KvCache {
 
     /// Bytes of all tensors, as allocated.
     pub fn bytes(&self) -> usize {
-        let size = |tensor: &Tensor| tensor.numel() * tensor.kind().elt_size_in_bytes();
-        self.stores()
-            .map(|store| size(&store.k) + size(&store.v))
-            .sum()
+        self.stores().map(Store::bytes).sum()
     }
 
     /// Makes room for texts of `positions` tokens. Never shrinks.
@@ -143,14 +125,9 @@ impl KvCache {
 
     /// A copy that goes its own way from here: many questions about one document.
     pub fn fork(&self) -> Self {
-        let copy = |store: &Store| Store {
-            rule: store.rule,
-            k: store.k.copy(),
-            v: store.v.copy(),
-        };
         let layer = |layer: &LayerCache| LayerCache {
             runs: layer.runs.clone(),
-            stores: [0, 1].map(|bit| layer.stores[bit].as_ref().map(copy)),
+            stores: [0, 1].map(|bit| layer.stores[bit].as_ref().map(Store::copy)),
         };
         Self {
             mask: self.mask.clone(),
@@ -178,7 +155,7 @@ impl KvCache {
         };
         let smallest = self
             .stores()
-            .filter_map(|store| store.rule)
+            .filter_map(Store::rule)
             .map(Window::slots)
             .min();
         let wrapped = smallest.is_some_and(|slots| stored > slots);
@@ -224,26 +201,6 @@ impl KvCache {
     }
 }
 
-/// The keys that stand ready for `count` new tokens of a text of which `start` are stored.
-///
-/// A text within the ring is whole and in order; beyond, the sinks and what the first new token's window reaches.
-pub(crate) fn cached_span(rule: Rule, start: usize, count: usize) -> Span {
-    match rule {
-        Some(window) if start + 1 > window.slots() => Span {
-            start,
-            queries: count,
-            sinks: window.sinks(),
-            first: start + 1 - window.window(),
-        },
-        _ => Span {
-            start,
-            queries: count,
-            sinks: 0,
-            first: 0,
-        },
-    }
-}
-
 impl LayerCache {
     /// Stores the keys and values `[1, groups, n, d]` of `run` for text `row`, from position `start` on; returns the keys
     /// and values of [`cached_span`].
@@ -255,119 +212,8 @@ impl LayerCache {
         new: (Tensor, Tensor),
     ) -> (Tensor, Tensor) {
         match &mut self.stores[usize::from(run.swa)] {
-            Some(store) => (
-                store_part(&store.k, run, row).extend(store.rule, start, &new.0),
-                store_part(&store.v, run, row).extend(store.rule, start, &new.1),
-            ),
+            Some(store) => store.extend(run, row, start, new),
             None => new, // no run has a bit without a store
         }
     }
-}
-
-fn store_part(tensor: &Tensor, run: &Run, row: usize) -> Part {
-    Part(
-        tensor
-            .narrow(0, row as i64, 1)
-            .narrow(1, run.rank as i64, run.count as i64),
-    )
-}
-
-impl Store {
-    fn resize(&mut self, positions: usize) -> Result<(), Error> {
-        let slots = self
-            .rule
-            .map_or(positions, |window| positions.min(window.slots())) as i64;
-        for tensor in [&mut self.k, &mut self.v] {
-            let size = tensor.size();
-            let old = size[2];
-            if slots > old {
-                let larger = Tensor::f_empty(
-                    [size[0], size[1], slots, size[3]],
-                    (tensor.kind(), tensor.device()),
-                )
-                .map_err(Error::torch("the growth of a cache"))?;
-                larger.narrow(2, 0, old).copy_(tensor);
-                *tensor = larger;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The slots `[1, groups, slots, d]` of one text and run, a view.
-struct Part(Tensor);
-
-impl Part {
-    fn extend(&self, rule: Rule, start: usize, new: &Tensor) -> Tensor {
-        let count = new.size()[2] as usize;
-        match rule {
-            Some(window) if start + count > window.slots() && count == 1 => {
-                // One query sees every slot, in whatever order.
-                self.write(window, start, new);
-                self.0.narrow(2, 0, window.slots() as i64)
-            }
-            Some(window) if start + count > window.slots() => {
-                let span = cached_span(rule, start, count);
-                let mut keys = vec![self.0.narrow(2, 0, span.sinks as i64)];
-                keys.extend(self.read(window, span.first, start));
-                keys.push(new.shallow_clone());
-                let keys = Tensor::cat(&keys, 2);
-                self.write(window, start, new);
-                keys
-            }
-            _ => {
-                self.0.narrow(2, start as i64, count as i64).copy_(new);
-                self.0.narrow(2, 0, (start + count) as i64)
-            }
-        }
-    }
-
-    /// Positions `first..end` in order, all of them stored: one or two stretches of slots for each side of the sinks.
-    fn read(&self, window: Window, first: usize, end: usize) -> Vec<Tensor> {
-        stretches(window, first, end)
-            .into_iter()
-            .map(|(slot, _, count)| self.0.narrow(2, slot as i64, count as i64))
-            .collect()
-    }
-
-    /// Puts the keys of positions `start..` where they belong; of those that the ring would forget at once, none.
-    fn write(&self, window: Window, start: usize, new: &Tensor) {
-        let end = start + new.size()[2] as usize;
-        let put = |first: usize, end: usize| {
-            for (slot, position, count) in stretches(window, first, end) {
-                let source = new.narrow(2, (position - start) as i64, count as i64);
-                self.0.narrow(2, slot as i64, count as i64).copy_(&source);
-            }
-        };
-        let sinks_end = end.min(window.sinks());
-        if start < sinks_end {
-            put(start, sinks_end);
-        }
-        put(
-            start
-                .max(window.sinks())
-                .max(end.saturating_sub(window.window())),
-            end,
-        );
-    }
-}
-
-/// Cuts positions `first..end` where their slots are not consecutive: (slot, position, count). Position p has slot p
-/// among the sinks and S + (p − S) mod W beyond.
-fn stretches(window: Window, first: usize, end: usize) -> Vec<(usize, usize, usize)> {
-    let (ring, sinks) = (window.window(), window.sinks());
-    let mut stretches = Vec::new();
-    let mut position = first;
-    while position < end {
-        let (slot, room) = if position < sinks {
-            (position, sinks - position)
-        } else {
-            let within = (position - sinks) % ring;
-            (sinks + within, ring - within)
-        };
-        let count = room.min(end - position);
-        stretches.push((slot, position, count));
-        position += count;
-    }
-    stretches
 }

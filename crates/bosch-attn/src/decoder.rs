@@ -1,6 +1,7 @@
 //! The decoder: embedding, layers, head, for any mask of heads.
 
 mod load;
+mod specialize;
 
 use tch::{Device, Kind, Tensor};
 

@@ -45,6 +45,7 @@ mod cache;
 mod chat;
 mod config;
 mod decoder;
+mod device;
 mod error;
 mod generate;
 #[cfg(feature = "gguf")]
@@ -66,6 +67,7 @@ pub use crate::cache::KvCache;
 pub use crate::chat::{ChatEnd, ChatTemplate, Message};
 pub use crate::config::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
 pub use crate::decoder::{Decoder, LoadOptions};
+pub use crate::device::best_device;
 pub use crate::error::{Error, TensorProblem};
 pub use crate::generate::Generation;
 #[cfg(feature = "gguf")]
@@ -73,4 +75,4 @@ pub use crate::gguf::GgufFile;
 pub use crate::mask::{HeadMask, Window};
 pub use crate::prefix::{LayerEvaluations, PrefixScorer};
 pub use crate::tokenizer::{Specials, Tokenizer};
-pub use crate::weights::{SafetensorsFolder, TensorSpec, WeightSource, check};
+pub use crate::weights::{SafetensorsFolder, TensorSpec, WeightSource, check, check_finite};

@@ -157,3 +157,16 @@ fn reset_and_truncate_leave_no_trace() {
     assert!(difference(&again, &expected) < 1e-4);
     assert_eq!(cache.bytes(), bytes);
 }
+
+#[test]
+fn a_specialised_decoder_has_the_logits_of_the_old_one() {
+    for name in ["qwen3", "llama3-rope"] {
+        let fixture = Fixture::load(name);
+        for case in &fixture.cases {
+            let (decoder, mask) = fixture.decoder.share().specialize(&case.mask).unwrap();
+            assert!(mask.rows().all(<[bool]>::is_sorted));
+            let logits = decoder.logits(&fixture.ids, &mask, case.window).unwrap();
+            assert!(difference(&logits, &case.logits) < 2e-4, "{name}");
+        }
+    }
+}

@@ -69,7 +69,7 @@ impl Decoder {
         )
     }
 
-    /// Builds the decoder that `config` describes from the tensors of `source`, one tensor at a time.
+    /// Builds the decoder that `config` describes from the tensors of `source`, each read to its place.
     ///
     /// # Errors
     ///
@@ -202,15 +202,21 @@ impl Reader<'_> {
         })
     }
 
-    /// The rows of q, k and v in one tensor of `shape`, each copied to its place as it is read.
+    /// The rows of q, k and v in one tensor of `shape`, each read to its place.
     fn stacked(&self, name: &str, part: &str, shape: &[i64]) -> Result<Tensor, Error> {
         let stacked = Tensor::f_empty(shape, (self.options.kind, self.options.device))
             .map_err(Error::torch("the allocation of weights"))?;
         let mut row = 0;
         for projection in ["q_proj", "k_proj", "v_proj"] {
-            let tensor = self.read(&format!("{name}.{projection}.{part}"))?;
-            let rows = tensor.size()[0];
-            stacked.narrow(0, row, rows).copy_(&tensor);
+            let heads = if projection == "q_proj" {
+                self.config.query_heads
+            } else {
+                self.config.groups
+            };
+            let rows = (heads * self.config.head_dim) as i64;
+            let place = stacked.narrow(0, row, rows);
+            self.source
+                .read_into(&format!("{name}.{projection}.{part}"), &place)?;
             row += rows;
         }
         Ok(stacked)

@@ -4,7 +4,7 @@
 //! and k of the architecture `llama` (`LlamaModel.permute`): within a head, row i + j·d/2 of Hugging Face's order (i in
 //! 0..d/2, j in 0..2) is row 2i + j of the file's. Reading undoes this.
 
-use tch::{Device, Kind, Tensor};
+use tch::Tensor;
 
 use super::WeightSource;
 use crate::error::{Error, TensorProblem};
@@ -109,7 +109,7 @@ impl WeightSource for GgufFile {
         Some(sizes.map(|size| *size as i64).collect())
     }
 
-    fn read(&self, name: &str, kind: Kind, device: Device) -> Result<Tensor, Error> {
+    fn read_into(&self, name: &str, target: &Tensor) -> Result<(), Error> {
         let Some((place, info)) = self.located(name) else {
             let problem = TensorProblem::Missing {
                 name: name.to_string(),
@@ -131,10 +131,11 @@ impl WeightSource for GgufFile {
             Some(heads) => restore_rows(&tensor, heads, name)?,
             None => tensor,
         };
-        tensor
-            .f_to_kind(kind)
-            .and_then(|tensor| tensor.f_to_device(device))
-            .map_err(Error::torch("converting a tensor"))
+        target
+            .shallow_clone()
+            .f_copy_(&tensor)
+            .map_err(Error::torch("converting a tensor"))?;
+        Ok(())
     }
 }
 
@@ -156,6 +157,7 @@ fn restore_rows(tensor: &Tensor, heads: usize, name: &str) -> Result<Tensor, Err
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tch::{Device, Kind};
 
     #[test]
     fn names_are_those_of_the_converter() {

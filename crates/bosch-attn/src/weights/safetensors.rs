@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, Metadata, SafeTensors};
 use serde::Deserialize;
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 use super::WeightSource;
 use super::mmap::Slice;
@@ -16,9 +16,12 @@ use crate::error::{Error, TensorProblem};
 const INDEX: &str = "model.safetensors.index.json";
 const SINGLE: &str = "model.safetensors";
 
+/// Elements that are copied at once: what is held beside the weights themselves.
+const PIECE: usize = 1 << 20;
+
 /// The weights of a Hugging Face folder: `model.safetensors`, or the shards that `model.safetensors.index.json` lists.
 ///
-/// Opening reads the headers only; a tensor is mapped into memory for as long as it is being copied. Files that the
+/// Opening reads the headers only; a tensor is mapped into memory piece by piece as it is being copied. Files that the
 /// index does not name are ignored.
 #[derive(Debug)]
 pub struct SafetensorsFolder {
@@ -141,7 +144,7 @@ impl WeightSource for SafetensorsFolder {
         Some(info.shape.iter().map(|size| *size as i64).collect())
     }
 
-    fn read(&self, name: &str, kind: Kind, device: Device) -> Result<Tensor, Error> {
+    fn read_into(&self, name: &str, target: &Tensor) -> Result<(), Error> {
         let unusable = |problem| Error::Tensors {
             origin: self.origin(),
             problems: vec![problem],
@@ -166,14 +169,25 @@ impl WeightSource for SafetensorsFolder {
                 }));
             }
         };
-        let shape: Vec<i64> = info.shape.iter().map(|size| *size as i64).collect();
+        let torch = || Error::torch("the copy of a tensor");
         let (start, end) = info.data_offsets;
-        let slice = Slice::map(&shard.file, shard.data + start as u64, end - start)
-            .map_err(|source| Error::io(&shard.path, source))?;
-        let tensor = Tensor::f_from_data_size(slice.bytes(), &shape, stored)
-            .map_err(Error::torch("the copy of a tensor"))?;
-        drop(slice);
-        Ok(tensor.to_kind(kind).to_device(device))
+        let size = stored.elt_size_in_bytes();
+        let target = target
+            .f_view_([((end - start) / size) as i64])
+            .map_err(torch())?;
+        for first in (start..end).step_by(PIECE * size) {
+            let bytes = (PIECE * size).min(end - first);
+            let slice = Slice::map(&shard.file, shard.data + first as u64, bytes)
+                .map_err(|source| Error::io(&shard.path, source))?;
+            let count = (bytes / size) as i64;
+            let piece =
+                Tensor::f_from_data_size(slice.bytes(), &[count], stored).map_err(torch())?;
+            target
+                .f_narrow(0, ((first - start) / size) as i64, count)
+                .and_then(|mut part| part.f_copy_(&piece))
+                .map_err(torch())?;
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,6 @@ pub(crate) struct Landscape<'q> {
     quadratic: &'q Quadratic,
     mask: Mask,
     gains: Vec<f64>,
-    climbed: f64,
 }
 
 impl<'q> Landscape<'q> {
@@ -18,7 +17,6 @@ impl<'q> Landscape<'q> {
             gains: quadratic.gains(mask),
             mask: mask.clone(),
             quadratic,
-            climbed: 0.0,
         }
     }
 
@@ -30,11 +28,6 @@ impl<'q> Landscape<'q> {
     /// The believed change of the score for each variable going from 0 to 1.
     pub(crate) fn gains(&self) -> &[f64] {
         &self.gains
-    }
-
-    /// The believed change of the score since the first mask.
-    pub(crate) fn climbed(&self) -> f64 {
-        self.climbed
     }
 
     /// The believed change of the score when variable `i` is flipped.
@@ -56,7 +49,6 @@ impl<'q> Landscape<'q> {
     /// Flips a variable.
     pub(crate) fn flip(&mut self, i: usize) {
         let sign = self.sign(i);
-        self.climbed += sign * self.gains[i];
         self.mask.set(i, sign > 0.0);
         self.quadratic.add_row(&mut self.gains, i, sign);
     }
