@@ -10,6 +10,7 @@ use crate::error::{Error, InvalidInput};
 use crate::event::Event;
 use crate::mask::Mask;
 use crate::objective::Objective;
+use crate::space::Space;
 use crate::trace::{Header, Trace};
 use crate::trial::{CurvePoint, Trial};
 
@@ -181,13 +182,19 @@ impl<'a, O: Objective> Evaluator<'a, O> {
             trace,
             recorded,
         };
-        for (at, trial) in self.trials.iter().enumerate() {
-            run.consider(&self.trials, at, trial);
-        }
+        run.find_best(&self.trials);
         self.run = Some(run);
         self.stopped = false;
         self.emit(&started);
         Ok(())
+    }
+
+    /// Changes which masks of the run can be its result, and with them the rival of those to come.
+    pub(crate) fn aim(&mut self, admissible: Space) {
+        if let Some(run) = &mut self.run {
+            run.admissible = admissible;
+            run.find_best(&self.trials);
+        }
     }
 
     /// Tells the observer that a part of the search begins, and how many evaluations it may use.

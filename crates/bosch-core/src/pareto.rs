@@ -130,6 +130,8 @@ pub fn search<O: Objective>(
     })?;
     let mut extremes = Vec::new();
     for mask in [Mask::zeros(dim), Mask::filled(dim, true)] {
+        // Masks only compete with those of as many ones.
+        evaluator.aim(Space::exactly(dim, mask.count_ones())?);
         extremes.extend(evaluator.evaluate(&[mask])?);
     }
     let evaluations = evaluator.evaluations();
@@ -147,6 +149,7 @@ pub fn search<O: Objective>(
         let name = format!("{ones}-ones");
         evaluator.stage(&name, budget);
         let space = Space::exactly(dim, ones)?;
+        evaluator.aim(space.clone());
         let seed = Rng::stream(settings.seed, &name).bits();
         let mut solver = Portfolio::new(space.clone(), blocks, budget, seed)?;
         solver.tell(evaluator.trials());
@@ -157,6 +160,7 @@ pub fn search<O: Objective>(
         drive(evaluator, &mut solver, budget, 1)?;
         trials.extend(best(evaluator.trials(), &space).cloned());
     }
+    evaluator.aim(Space::any(dim));
     evaluator.finish();
     Ok(Front {
         trials,
@@ -220,5 +224,45 @@ mod tests {
         assert_eq!(ones, [3, 6, 9]);
         assert_eq!(front.trials[1].score, -55.0);
         assert!(front.most_that_keeps(2.0).is_none());
+    }
+
+    #[test]
+    fn a_mask_only_races_with_those_of_as_many_ones() {
+        /// Half of the score is enough for a mask that does not beat its rival.
+        struct Racing;
+
+        fn full(mask: &Mask) -> f64 {
+            -(mask.iter_ones().map(|i| i * i).sum::<usize>() as f64)
+        }
+
+        impl Objective for Racing {
+            type Error = std::convert::Infallible;
+
+            fn dim(&self) -> usize {
+                12
+            }
+
+            fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
+                Ok(full(mask))
+            }
+
+            fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
+                assert_eq!(mask.count_ones(), rival.mask.count_ones());
+                let score = full(mask);
+                Ok(if score > rival.score {
+                    score
+                } else {
+                    2.0 * score
+                })
+            }
+        }
+
+        let blocks = Blocks::uniform(4, 3).unwrap();
+        let settings = ParetoSettings::new(&[0.75, 0.25, 0.5], 100);
+        let front = search(&mut Evaluator::new(Racing), &blocks, &settings).unwrap();
+        assert_eq!(front.anchors.all, full(&Mask::filled(12, true)));
+        for trial in &front.trials {
+            assert_eq!(trial.score, full(&trial.mask));
+        }
     }
 }

@@ -37,6 +37,14 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Finds the best admissible one of all trials.
+    pub(super) fn find_best(&mut self, trials: &[Trial]) {
+        self.best = None;
+        for (at, trial) in trials.iter().enumerate() {
+            self.consider(trials, at, trial);
+        }
+    }
+
     /// Takes note of a trial; whether it is the best so far.
     pub(super) fn consider(&mut self, trials: &[Trial], at: usize, trial: &Trial) -> bool {
         let best = self.best.map(|best| &trials[best]);

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::{Value, json};
+
 use crate::blocks::Blocks;
 use crate::error::InvalidInput;
 use crate::mask::Mask;
@@ -44,6 +46,7 @@ use screening::{Screening, standard};
 pub struct Portfolio {
     space: Space,
     blocks: Blocks,
+    seed: u64,
     rng: Rng,
     surrogate: Surrogate,
     screening: Screening,
@@ -118,6 +121,7 @@ impl Portfolio {
         Ok(Self {
             surrogate: Surrogate::new(blocks, space.share()),
             blocks: blocks.clone(),
+            seed,
             rng: Rng::stream(seed, "portfolio"),
             screening,
             queue,
@@ -272,11 +276,15 @@ impl Optimizer for Portfolio {
                 let factor = if better { 1.5 } else { 0.93 };
                 self.radius = (self.radius * factor).clamp(LEAST_RADIUS, most);
             }
-            self.improved |= trial.score > before;
-            if trial.score >= before {
+            self.improved |= trial.score > before && !trial.failed;
+            if trial.score >= before && !trial.failed {
                 self.incumbent = Some((trial.mask.clone(), trial.score));
             }
         }
+    }
+
+    fn settings(&self) -> Value {
+        json!({ "name": "Portfolio", "seed": self.seed })
     }
 }
 
