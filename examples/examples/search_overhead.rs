@@ -1,7 +1,7 @@
 //! The optimiser's own time for each evaluation, on an objective that costs next to nothing.
 //!
 //! ```text
-//! cargo run --release -p bosch-examples --example search_overhead
+//! cargo run -p bosch-examples --example search_overhead
 //! ```
 
 use std::time::{Duration, Instant};
