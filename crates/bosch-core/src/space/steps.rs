@@ -34,7 +34,7 @@ impl Space {
     /// at once.
     pub(crate) fn promising(&self, mask: &Mask, gains: &[f64]) -> Vec<(usize, usize)> {
         let width = (SHORTLIST / self.rules.len()).clamp(3, SHORTLIST);
-        let gain = |&i: &usize| if mask.get(i) { -gains[i] } else { gains[i] };
+        let gain = flip_gain(mask, gains);
         let mut steps = Vec::with_capacity(SHORTLIST * SHORTLIST);
         for rule in &self.rules {
             if rule.ones.is_none() {
@@ -60,7 +60,7 @@ impl Space {
         gains: &[f64],
         count: usize,
     ) -> Option<Vec<usize>> {
-        let gain = |&i: &usize| if mask.get(i) { -gains[i] } else { gains[i] };
+        let gain = flip_gain(mask, gains);
         let mut steps = Vec::new();
         for rule in &self.rules {
             if rule.ones.is_none() {
@@ -82,6 +82,11 @@ impl Space {
 
 /// Variables of each kind that are combined.
 const SHORTLIST: usize = 12;
+
+/// The change when a variable is flipped, from the change for one that goes to 1.
+fn flip_gain(mask: &Mask, gains: &[f64]) -> impl Fn(&usize) -> f64 + Copy {
+    |&i| if mask.get(i) { -gains[i] } else { gains[i] }
+}
 
 /// The `count` variables with the highest gains, in descending order; ties go to the lower variable.
 fn highest(mut variables: Vec<usize>, count: usize, gain: impl Fn(&usize) -> f64) -> Vec<usize> {

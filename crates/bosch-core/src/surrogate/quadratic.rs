@@ -29,6 +29,13 @@ struct Near {
     offset: usize,
 }
 
+impl Near {
+    /// Where the row lies among all pairs.
+    fn row(self) -> Range<usize> {
+        self.offset..self.offset + self.end - self.start
+    }
+}
+
 /// Variables up to which all pairs are kept.
 const ALL_PAIRS: usize = 256;
 
@@ -71,7 +78,7 @@ impl Quadratic {
     /// gains += sign · row i
     pub(super) fn add_row(&self, gains: &mut [f64], i: usize, sign: f64) {
         let near = self.near[i];
-        let row = &self.pairs[near.offset..near.offset + near.end - near.start];
+        let row = &self.pairs[near.row()];
         for (gain, &weight) in gains[near.start..near.end].iter_mut().zip(row) {
             *gain += sign * f64::from(weight);
         }
@@ -216,7 +223,7 @@ impl<'f> Build<'f> {
         let mut linear = Vec::with_capacity(self.singles.len());
         for (i, single) in self.singles.iter().enumerate() {
             let near = self.near[i];
-            let row = &mut self.pairs[near.offset..near.offset + near.end - near.start];
+            let row = &mut self.pairs[near.row()];
             let diagonal = f64::from(std::mem::take(&mut row[i - near.start]));
             let mut sum = 0.0;
             for weight in row {

@@ -24,6 +24,7 @@ impl Header {
             settings,
         }
     }
+
     /// The first difference to another header: its path, and the two values there.
     pub(super) fn difference(&self, found: &Value) -> Option<(String, String, String)> {
         let expected = serde_json::to_value(self).unwrap_or(Value::Null);

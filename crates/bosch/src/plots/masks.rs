@@ -1,13 +1,10 @@
 //! Masks as grids of squares, one under another, so that methods can be compared at a glance.
 
-use plotters::prelude::{
-    DrawingArea, IntoDrawingArea, IntoFont, Rectangle, SVGBackend, ShapeStyle, Text, TextStyle,
-    WHITE,
-};
+use plotters::prelude::{IntoDrawingArea, Rectangle, SVGBackend, ShapeStyle, WHITE};
 use plotters::style::Color;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 
-use super::{DARK, INK, LIGHT, drawing_error};
+use super::{Canvas, DARK, INK, LIGHT, drawing_error, write};
 use crate::{Error, Selection};
 
 const CELL: i32 = 18;
@@ -68,14 +65,6 @@ pub fn masks_svg(masks: &[(&str, &Selection)]) -> Result<String, Error> {
     Ok(svg)
 }
 
-type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn text(size: i32, horizontal: HPos) -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", size).into_font())
-        .color(&INK)
-        .pos(Pos::new(horizontal, VPos::Center))
-}
-
 fn square(area: &Canvas<'_>, x: i32, y: i32, style: ShapeStyle) -> Result<(), Error> {
     area.draw(&Rectangle::new(
         [(x, y), (x + CELL - GAP, y + CELL - GAP)],
@@ -91,8 +80,7 @@ fn draw_legend(area: &Canvas<'_>) -> Result<(), Error> {
         (LEFT + 24, "full attention"),
         (LEFT + 154, "sliding window"),
     ] {
-        area.draw(&Text::new(word, (x, 17), text(13, HPos::Left)))
-            .map_err(drawing_error)?;
+        write(area, word, (x, 17), (13, HPos::Left, INK))?;
     }
     Ok(())
 }
@@ -104,23 +92,15 @@ fn draw_mask(area: &Canvas<'_>, top: i32, name: &str, selection: &Selection) -> 
         selection.mask().count_ones(),
         grid.dim()
     );
-    area.draw(&Text::new(
-        title,
-        (LEFT, top + TITLE / 2 + 2),
-        text(14, HPos::Left),
-    ))
-    .map_err(drawing_error)?;
+    let at = (LEFT, top + TITLE / 2 + 2);
+    write(area, &title, at, (14, HPos::Left, INK))?;
+    let right = (11, HPos::Right, INK);
     let rows = grid.rows(selection.mask());
     let cells_top = top + TITLE;
     for group in 0..grid.groups {
         let y = cells_top + group as i32 * CELL;
         let label = format!("group {group}");
-        area.draw(&Text::new(
-            label,
-            (LEFT - 8, y + CELL / 2),
-            text(11, HPos::Right),
-        ))
-        .map_err(drawing_error)?;
+        write(area, &label, (LEFT - 8, y + CELL / 2), right)?;
         for (layer, row) in rows.iter().enumerate() {
             let colour = if row[group] { LIGHT } else { DARK };
             square(area, LEFT + layer as i32 * CELL, y, colour.filled())?;
@@ -129,15 +109,9 @@ fn draw_mask(area: &Canvas<'_>, top: i32, name: &str, selection: &Selection) -> 
     let y = cells_top + grid.groups as i32 * CELL + 9;
     for layer in (0..grid.layers).step_by(5) {
         let x = LEFT + layer as i32 * CELL + CELL / 2;
-        area.draw(&Text::new(
-            layer.to_string(),
-            (x, y),
-            text(11, HPos::Center),
-        ))
-        .map_err(drawing_error)?;
+        write(area, &layer.to_string(), (x, y), (11, HPos::Center, INK))?;
     }
-    area.draw(&Text::new("layer", (LEFT - 8, y), text(11, HPos::Right)))
-        .map_err(drawing_error)
+    write(area, "layer", (LEFT - 8, y), right)
 }
 
 #[cfg(test)]

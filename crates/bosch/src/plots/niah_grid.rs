@@ -1,12 +1,10 @@
 //! The well-known heat map of a needle in a haystack: depth against length.
 
-use plotters::prelude::{
-    DrawingArea, IntoDrawingArea, IntoFont, RGBColor, Rectangle, SVGBackend, Text, TextStyle, WHITE,
-};
+use plotters::prelude::{IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
 use plotters::style::Color;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 
-use super::{DARK, INK, LIGHT, drawing_error};
+use super::{Canvas, DARK, INK, LIGHT, drawing_error, write};
 use crate::Error;
 use crate::eval::niah::NiahGrid;
 
@@ -82,21 +80,6 @@ fn check(grid: &NiahGrid) -> Result<(), Error> {
         }),
         None => Ok(()),
     }
-}
-
-type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-fn write(
-    area: &Canvas<'_>,
-    text: &str,
-    at: (i32, i32),
-    (size, side, colour): (i32, HPos, RGBColor),
-) -> Result<(), Error> {
-    let style = TextStyle::from(("sans-serif", size).into_font())
-        .color(&colour)
-        .pos(Pos::new(side, VPos::Center));
-    area.draw(&Text::new(text, at, style))
-        .map_err(drawing_error)
 }
 
 fn draw_cell(area: &Canvas<'_>, (row, column): (usize, usize), score: f64) -> Result<(), Error> {

@@ -1,11 +1,18 @@
 //! The ways in which a [`Portfolio`] makes a mask.
 
+use std::cmp::Ordering;
+
 use super::Portfolio;
 use crate::mask::Mask;
 use crate::surrogate::Landscape;
 
 /// Tries for a new mask before another way is taken.
 const TRIES: usize = 100;
+
+/// The steps that gain most first.
+fn by_gain(a: &(f64, usize, usize), b: &(f64, usize, usize)) -> Ordering {
+    b.0.total_cmp(&a.0)
+}
 
 impl Portfolio {
     /// A mask of `make` that is not known, within some tries.
@@ -41,7 +48,8 @@ impl Portfolio {
         let radius = 1 + self.rng.below(self.radius.ceil() as usize);
         let mut landscape = Landscape::new(&belief, incumbent);
         for _ in 0..2 * radius {
-            let best = self.steps(&landscape).into_iter().next();
+            let steps = self.steps(&landscape).into_iter();
+            let best = steps.min_by(by_gain);
             let Some((_, i, j)) = best.filter(|step| step.0 > 1e-9) else {
                 break;
             };
@@ -53,24 +61,20 @@ impl Portfolio {
                 break;
             }
         }
-        let mut mask = landscape.mask().clone();
-        if !self.known.contains(&mask) {
-            return Some(mask);
+        let mask = landscape.mask();
+        if !self.known.contains(mask) {
+            return Some(mask.clone());
         }
-        for (_, i, j) in self.steps(&landscape) {
-            mask.set(i, !mask.get(i));
-            if i != j {
-                mask.set(j, !mask.get(j));
-            }
-            if !self.known.contains(&mask) {
-                return Some(mask);
-            }
-            mask = landscape.mask().clone();
-        }
-        None
+        let mut steps = self.steps(&landscape);
+        steps.sort_by(by_gain);
+        steps.into_iter().find_map(|(_, i, j)| {
+            let mut next = mask.with(i, !mask.get(i));
+            next.set(j, !mask.get(j));
+            Some(next).filter(|next| !self.known.contains(next))
+        })
     }
 
-    /// Steps by what they are believed to gain, the best first: two variables to flip, or one twice.
+    /// Steps with what they are believed to gain: two variables to flip, or twice the same for one alone.
     fn steps(&self, landscape: &Landscape<'_>) -> Vec<(f64, usize, usize)> {
         let gain = |(i, j)| {
             let gain = match i == j {
@@ -80,9 +84,7 @@ impl Portfolio {
             (gain, i, j)
         };
         let promising = self.space.promising(landscape.mask(), landscape.gains());
-        let mut steps: Vec<_> = promising.into_iter().map(gain).collect();
-        steps.sort_by(|a, b| b.0.total_cmp(&a.0));
-        steps
+        promising.into_iter().map(gain).collect()
     }
 
     /// One or two steps that the model likes, with more and more noise until the mask is new.
