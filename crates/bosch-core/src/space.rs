@@ -254,6 +254,11 @@ impl Space {
         self.rules.iter().map(ones).sum::<f64>() / free.max(1) as f64
     }
 
+    /// The mask whose variables are all at this value, but those that are fixed.
+    pub(crate) fn filled(&self, value: bool) -> Mask {
+        self.with_fixed(&Mask::filled(self.dim(), value))
+    }
+
     /// Whether the number of ones is given for all variables that are not fixed.
     pub(crate) fn is_counted(&self) -> bool {
         self.rules.iter().all(|rule| rule.ones.is_some())
