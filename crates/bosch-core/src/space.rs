@@ -1,5 +1,7 @@
 //! [`Space`]: which masks are admissible, and random ones among them.
 
+use serde_json::{Value, json};
+
 use crate::blocks::Blocks;
 use crate::error::InvalidInput;
 use crate::mask::Mask;
@@ -242,6 +244,16 @@ impl Space {
                 .for_each(|&i| mask.set(i, true));
         }
         Ok(mask)
+    }
+
+    /// What a trace records of the space: each variable fixed to 0 or 1 or free, and the sizes and the
+    /// numbers of ones (null if free) of its rules.
+    pub(crate) fn settings(&self) -> Value {
+        let mut fixed: Vec<u8> = self.fixed.to_string().into_bytes();
+        self.variables().for_each(|i| fixed[i] = b'-');
+        let sizes: Vec<usize> = self.rules.iter().map(|rule| rule.variables.len()).collect();
+        let ones: Vec<Option<usize>> = self.rules.iter().map(|rule| rule.ones).collect();
+        json!({ "fixed": String::from_utf8_lossy(&fixed), "sizes": sizes, "ones": ones })
     }
 
     /// The expected share of ones among the variables that are not fixed.
