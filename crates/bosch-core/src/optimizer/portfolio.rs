@@ -23,8 +23,9 @@ use screening::{Screening, standard};
 /// random swap among promising ones, and a random step that asks no model at all.
 ///
 /// It starts with a screening (groups of variables set alone, whose masks break the number of ones but
-/// keep the fixed variables) and random masks; both are small shares of the budget. Without a budget to plan for, or with a
-/// free number of ones, there is no screening.
+/// keep the fixed variables) and random masks; both are small shares of the budget. Without a budget to
+/// plan for there is no screening; with a free number of ones, the masks of zeros and of ones take its
+/// place.
 ///
 /// ```
 /// use bosch_core::{Blocks, Evaluator, Mask, Portfolio, Space, from_fn, maximize};
@@ -112,11 +113,17 @@ impl Portfolio {
                 blocks.dim(),
             ));
         }
-        let screening = match space.is_counted() {
-            true => Screening::new(blocks, &space, budget),
-            false => Screening::none(),
+        let (screening, mut queue) = match space.is_counted() {
+            true => {
+                let screening = Screening::new(blocks, &space, budget);
+                let masks = screening.masks();
+                (screening, masks)
+            }
+            false => (
+                Screening::none(),
+                [false, true].map(|all| space.filled(all)).to_vec(),
+            ),
         };
-        let mut queue = screening.masks();
         queue.reverse();
         Ok(Self {
             surrogate: Surrogate::new(blocks, space.share()),
@@ -135,7 +142,7 @@ impl Portfolio {
             extremes: (None, None),
             roulette: Roulette::new(ARMS.len()),
             pending: HashMap::new(),
-            radius: most_radius(&space),
+            radius: first_radius(&space),
             space,
         })
     }
@@ -246,10 +253,17 @@ impl Portfolio {
 /// The trust region never gets smaller than this.
 const LEAST_RADIUS: f64 = 1.5;
 
-/// The trust region starts as wide as it may get: the first masks know little, and far from them is
-/// more to gain than near.
 fn most_radius(space: &Space) -> f64 {
     (space.dim() as f64 / 4.0).max(LEAST_RADIUS)
+}
+
+/// Under a number of ones it starts as wide as it may get: the first masks know little, and far from them
+/// is more to gain than near. Where that number is free, one flip changes more, and it starts narrow.
+fn first_radius(space: &Space) -> f64 {
+    match space.is_counted() {
+        true => most_radius(space),
+        false => (space.dim() as f64 / 16.0).max(LEAST_RADIUS),
+    }
 }
 
 impl Optimizer for Portfolio {
@@ -334,6 +348,15 @@ mod tests {
         assert!(screening > 0 && asked[screening..].iter().all(|mask| space.contains(mask)));
         assert!(asked.iter().all(|mask| mask.get(3) && !mask.get(4)));
         assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
+    }
+
+    #[test]
+    fn a_free_number_of_ones_is_first_tried_at_none_and_at_all() {
+        let space = Space::any(8).fix(&[(2, true), (5, false)]).unwrap();
+        let blocks = Blocks::uniform(4, 2).unwrap();
+        let mut portfolio = Portfolio::new(space, &blocks, 40, 1).unwrap();
+        let text: Vec<String> = portfolio.ask(2).iter().map(Mask::to_string).collect();
+        assert_eq!(text, ["00100000", "11111011"]);
     }
 
     #[test]
