@@ -131,8 +131,9 @@ fn score_lines(text: &str) -> Result<String, Failure> {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let parsed: Vec<Result<Case, serde_json::Error>> =
-        lines.iter().map(|line| parse_json_line(line)).collect();
+    // An object first: serde would also take a list of the fields' values.
+    let parse = |line: &&str| parse_json_line::<Fields>(line).and_then(|_| parse_json_line(line));
+    let parsed: Vec<Result<Case, serde_json::Error>> = lines.iter().map(parse).collect();
     let cases: Vec<Case> = parsed.iter().flatten().cloned().collect();
     let mut scores = score_all(&cases).into_iter();
     let mut output = String::new();
