@@ -12,8 +12,9 @@
 //! the whole file is one data set and its score and its scores by length are printed, 0..100.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use bosch::eval::longbench::{Dataset, Prediction, scorer, scorer_e};
@@ -41,11 +42,27 @@ type Failure = Box<dyn std::error::Error>;
 /// The fields of a line, each as it stands there.
 type Fields = BTreeMap<String, Box<RawValue>>;
 
-fn main() -> Result<(), Failure> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough.
+        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("score_predictions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = read(&arguments.file)?;
     let started = Instant::now();
-    let output = match dataset(&arguments, &text)? {
+    let output = match dataset(arguments, &text)? {
         Some(dataset) => score_file(dataset, &text)?,
         None => score_lines(&text)?,
     };
@@ -114,8 +131,9 @@ fn score_lines(text: &str) -> Result<String, Failure> {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let parsed: Vec<Result<Case, serde_json::Error>> =
-        lines.iter().map(|line| parse_json_line(line)).collect();
+    // An object first: serde would also take a list of the fields' values.
+    let parse = |line: &&str| parse_json_line::<Fields>(line).and_then(|_| parse_json_line(line));
+    let parsed: Vec<Result<Case, serde_json::Error>> = lines.iter().map(parse).collect();
     let cases: Vec<Case> = parsed.iter().flatten().cloned().collect();
     let mut scores = score_all(&cases).into_iter();
     let mut output = String::new();
@@ -129,6 +147,7 @@ fn score_lines(text: &str) -> Result<String, Failure> {
             Ok(as_printed(case.metric, score))
         });
         fields.insert("score".to_owned(), to_raw_value(&score.as_ref().ok())?);
+        fields.remove("error"); // of an earlier run
         if let Err(error) = score {
             fields.insert("error".to_owned(), to_raw_value(&error)?);
         }

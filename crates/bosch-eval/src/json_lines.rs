@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{Error, Result};
 
-/// A JSON value from a line, also where a string has half of a surrogate pair (`"\ud83d"`), which
+/// A JSON value from a line, a byte order mark before it aside, also where a string has half of a surrogate pair (`"\ud83d"`), which
 /// Python writes and reads without complaint: each such half becomes a private character, U+10D83D
 /// here, so that equal halves stay equal and different ones different.
 ///
@@ -21,20 +21,32 @@ use crate::{Error, Result};
 ///
 /// serde_json's, for the line as it stands.
 pub fn parse_json_line<T: DeserializeOwned>(line: &str) -> serde_json::Result<T> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     serde_json::from_str(line).or_else(|error| match repaired(line) {
         Some(repaired) => serde_json::from_str(&repaired).map_err(|_| error),
         None => Err(error),
     })
 }
 
-/// The values of all lines of a text that are not blank; `path` is for the error.
-pub(crate) fn parse_lines<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Vec<T>> {
+/// The values of all lines of a text that are not blank; `path` is for the error, and so is what
+/// `fault` finds in a value.
+pub(crate) fn parse_lines<T: DeserializeOwned>(
+    text: &str,
+    path: &Path,
+    fault: impl Fn(&T) -> Option<&'static str>,
+) -> Result<Vec<T>> {
     let lines = text
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
     lines
-        .map(|(i, line)| parse_json_line(line).map_err(|error| Error::format(path, i + 1, error)))
+        .map(|(i, line)| {
+            let value = parse_json_line(line).map_err(|error| Error::format(path, i + 1, error))?;
+            match fault(&value) {
+                Some(problem) => Err(Error::format(path, i + 1, problem)),
+                None => Ok(value),
+            }
+        })
         .collect()
 }
 
@@ -43,7 +55,7 @@ pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a text or a list of texts")]
     enum OneOrMany {
         One(String),
         Many(Vec<String>),
@@ -107,7 +119,13 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        let error = parse_lines::<u8>("1\n\nx", Path::new("a.jsonl")).unwrap_err();
+        let odd = |number: &u8| (number % 2 == 1).then_some("expected an even number");
+        let error = parse_lines("2\n\n3", Path::new("a.jsonl"), odd).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.jsonl, line 3: expected an even number"
+        );
+        let error = parse_lines("\u{feff}2\r\n\nx", Path::new("a.jsonl"), odd).unwrap_err();
         assert!(
             error.to_string().starts_with("a.jsonl, line 3: expected"),
             "{error}"

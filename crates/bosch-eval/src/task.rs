@@ -36,6 +36,7 @@ pub trait Task {
     ///
     /// # Errors
     ///
-    /// Whatever makes the score undefined; it is recorded, not taken for 0.
+    /// Whatever makes the score undefined; it is recorded, not taken for 0. So is a score outside
+    /// 0..=1, NaN for example.
     fn score(&self, item: &Item, prediction: &str) -> Result<f64>;
 }

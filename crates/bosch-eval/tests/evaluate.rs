@@ -9,7 +9,8 @@ use bosch_eval::niah::{
     Depth, Essay, Generator, GridSettings, Niah, NiahConfig, NiahGrid, Subtask,
 };
 use bosch_eval::{
-    BoxError, Error, EvaluateSettings, Event, Generation, Prompt, Question, TextModel, evaluate,
+    BoxError, Error, EvaluateSettings, Event, Generation, Item, Prompt, Question, Task, TextModel,
+    evaluate,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -300,4 +301,78 @@ fn the_grid_shows_how_far_a_model_sees() {
     let grid = grid.unwrap();
     assert_eq!(grid.scores, [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
     assert_eq!(cells, 6);
+}
+
+/// A task that divides by its own zero.
+struct Odd(f64);
+
+impl Task for Odd {
+    fn name(&self) -> &str {
+        "odd \"1\"\n"
+    }
+
+    fn samples(&self) -> usize {
+        1
+    }
+
+    fn item(&self, _: usize) -> bosch_eval::Result<Item> {
+        gsm8k(&["one?"]).item(0)
+    }
+
+    fn score(&self, _: &Item, _: &str) -> bosch_eval::Result<f64> {
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn scores_outside_0_to_1_are_errors_of_their_samples() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = EvaluateSettings::default().results(file.path());
+    for score in [f64::NAN, f64::INFINITY, -0.1, 100.0] {
+        let evaluation = evaluate(&mut reader(NOTHING), &Odd(score), &settings, go_on).unwrap();
+        assert_eq!((evaluation.score(), evaluation.failed()), (None, 1));
+        let error = evaluation.records[0].error.as_deref().unwrap();
+        assert!(error.contains("expected a score in 0..=1"), "{error}");
+    }
+    let whole = evaluate(&mut reader(NOTHING), &Odd(0.5), &settings, go_on).unwrap();
+    assert_eq!(whole.score(), Some(50.0));
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    std::fs::write(file.path(), text.replace("\"score\":0.5", "\"score\":50")).unwrap();
+    let error = evaluate(&mut reader(NOTHING), &Odd(0.5), &settings, go_on).unwrap_err();
+    assert!(matches!(error, Error::Format { line: 5, .. }), "{error}");
+}
+
+#[test]
+fn nothing_to_ask_is_no_error_and_no_score() {
+    let settings = EvaluateSettings::default().limit(0).batch(usize::MAX);
+    for task in [gsm8k(&[]), gsm8k(&["one?"])] {
+        let evaluation = evaluate(&mut reader(NOTHING), &task, &settings, go_on).unwrap();
+        assert_eq!((evaluation.score(), evaluation.missing), (None, 0));
+    }
+}
+
+#[test]
+fn grids_of_one_cell_or_none_are_grids() {
+    let base = NiahConfig::new(Subtask::Single1, 1).new_tokens(16);
+    let essay = Essay::built_in();
+    let measure = |lengths: &[usize], depths: &[f64], samples| {
+        let (lengths, depths) = (lengths.to_vec(), depths.to_vec());
+        let settings = GridSettings {
+            lengths,
+            depths,
+            samples,
+            seed: 0,
+        };
+        let nothing = |_, _, _| {};
+        NiahGrid::measure(&mut Short(900), (&base, &essay), &words, &settings, nothing)
+    };
+    assert_eq!(measure(&[300], &[50.0], 1).unwrap().scores, [[1.0]]);
+    assert!(measure(&[], &[], 1).unwrap().scores.is_empty());
+    assert!(measure(&[300], &[50.0], 0).is_err());
+    assert!(measure(&[300], &[f64::NAN], 1).is_err());
+    assert!(measure(&[usize::MAX], &[50.0], 1).is_err());
+    assert!(matches!(
+        measure(&[20], &[50.0], 1),
+        Err(Error::Budget { .. })
+    ));
 }

@@ -86,6 +86,10 @@ impl ResultsFile {
                 let problem = format!("expected results of {task}, found those of {}", record.task);
                 return Err(Error::format(path, number, problem));
             }
+            if let Some(score) = record.score.filter(|score| !(0.0..=1.0).contains(score)) {
+                let problem = format!("expected a score in 0..=1, found {score}");
+                return Err(Error::format(path, number, problem));
+            }
             records.insert(record.index, record);
         }
         file.set_len(complete).map_err(io())?;

@@ -241,7 +241,11 @@ fn batch<M: TextModel>(model: &mut M, task: &dyn Task, indices: &[usize]) -> Vec
                 Ok(text) => {
                     let text = until_stop(&text, &item.generation).to_owned();
                     match task.score(item, &text) {
-                        Ok(score) => record.score = Some(score),
+                        Ok(score) if (0.0..=1.0).contains(&score) => record.score = Some(score),
+                        Ok(score) => {
+                            record.error =
+                                Some(format!("expected a score in 0..=1, found {score}"));
+                        }
                         Err(error) => record.error = Some(with_sources(&error)),
                     }
                     record.pred = Some(text);

@@ -26,18 +26,10 @@ pub struct Gsm8kQuestion {
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Gsm8kQuestion>> {
     let path = path.as_ref();
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-    let questions: Vec<Gsm8kQuestion> = parse_lines(&text, path)?;
-    match questions
-        .iter()
-        .position(|question| !question.answer.contains("#### "))
-    {
-        Some(i) => Err(Error::format(
-            path,
-            i + 1,
-            "expected \"#### \" in the answer, found none",
-        )),
-        None => Ok(questions),
-    }
+    parse_lines(&text, path, |question: &Gsm8kQuestion| {
+        let missing = !question.answer.contains("#### ");
+        missing.then_some("expected \"#### \" in the answer, found none")
+    })
 }
 
 /// GSM8K as a task: `Question: …` and `Answer: …` for each example, then the question.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::read::LongBenchSample;
 use super::table::Dataset;
-use crate::{Error, Result};
+use crate::{Error, Result, parse_json_line};
 
 /// One template for each data set.
 ///
@@ -36,8 +36,8 @@ impl Templates {
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-        let templates = serde_json::from_str(&text)
-            .map_err(|error| Error::format(path, error.line(), error))?;
+        let templates =
+            parse_json_line(&text).map_err(|error| Error::format(path, error.line(), error))?;
         Ok(Self(templates))
     }
 

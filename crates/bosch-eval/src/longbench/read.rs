@@ -1,12 +1,11 @@
 //! Official files: data as JSON lines, plain or in a zip file, and predictions.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::json_lines::{one_or_many, parse_json_line, parse_lines};
+use crate::json_lines::{one_or_many, parse_lines};
 use crate::{Error, Result};
 
 /// One sample of a data set, with the official keys.
@@ -105,25 +104,19 @@ impl From<RawPrediction> for Prediction {
 /// has no answer.
 pub fn read_samples(path: impl AsRef<Path>, dataset: &str) -> Result<Vec<LongBenchSample>> {
     let path = path.as_ref();
-    let (samples, path): (Vec<LongBenchSample>, PathBuf) = if path.is_dir() {
+    let is_zip = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case("zip");
+    let (text, path) = if path.is_dir() {
         let file = path.join(format!("{dataset}.jsonl"));
         (read_plain(&file)?, file)
-    } else if path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
-    {
+    } else if path.extension().is_some_and(is_zip) {
         read_zip(path, dataset)?
     } else {
         (read_plain(path)?, path.to_owned())
     };
-    match samples.iter().position(|sample| sample.answers.is_empty()) {
-        Some(i) => Err(Error::format(
-            &path,
-            i + 1,
-            "expected at least one answer, found none",
-        )),
-        None => Ok(samples),
-    }
+    parse_lines(&text, &path, |sample: &LongBenchSample| {
+        let empty = sample.answers.is_empty();
+        empty.then_some("expected at least one answer, found none")
+    })
 }
 
 /// The lines of an official prediction file.
@@ -132,15 +125,15 @@ pub fn read_samples(path: impl AsRef<Path>, dataset: &str) -> Result<Vec<LongBen
 ///
 /// As [`read_samples`].
 pub fn read_predictions(path: impl AsRef<Path>) -> Result<Vec<Prediction>> {
-    read_plain(path.as_ref())
+    let path = path.as_ref();
+    parse_lines(&read_plain(path)?, path, |_| None)
 }
 
-fn read_plain<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-    parse_lines(&text, path)
+fn read_plain(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(Error::io(path))
 }
 
-fn read_zip(path: &Path, dataset: &str) -> Result<(Vec<LongBenchSample>, PathBuf)> {
+fn read_zip(path: &Path, dataset: &str) -> Result<(String, PathBuf)> {
     let file = std::fs::File::open(path).map_err(Error::io(path))?;
     let broken = |error: zip::result::ZipError| Error::format(path, 0, error);
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(broken)?;
@@ -158,18 +151,10 @@ fn read_zip(path: &Path, dataset: &str) -> Result<(Vec<LongBenchSample>, PathBuf
     };
     let member = path.join(&name);
     drop(names);
-    let reader = archive.by_name(&name).map_err(broken)?;
-    let samples = read_lines(reader, &member)?;
-    Ok((samples, member))
-}
-
-fn read_lines<T: DeserializeOwned>(reader: impl Read, path: &Path) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    for (i, line) in BufReader::new(reader).lines().enumerate() {
-        let line = line.map_err(Error::io(path))?;
-        if !line.trim().is_empty() {
-            values.push(parse_json_line(&line).map_err(|e| Error::format(path, i + 1, e))?);
-        }
-    }
-    Ok(values)
+    let mut text = String::new();
+    let mut reader = archive.by_name(&name).map_err(broken)?;
+    reader
+        .read_to_string(&mut text)
+        .map_err(Error::io(&member))?;
+    Ok((text, member))
 }

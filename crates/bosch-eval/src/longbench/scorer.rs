@@ -38,7 +38,8 @@ pub struct Buckets {
 ///
 /// # Errors
 ///
-/// [`Error::Input`] without predictions, or as [`Metric::score`](crate::Metric::score).
+/// [`Error::Input`] without predictions; with the number of the prediction, from 1, as
+/// [`Metric::score`](crate::Metric::score) and for a classification without classes.
 pub fn scorer(dataset: &Dataset, predictions: &[Prediction]) -> Result<f64> {
     if predictions.is_empty() {
         return Err(Error::input("predictions", "at least one", "none"));
@@ -51,7 +52,7 @@ pub fn scorer(dataset: &Dataset, predictions: &[Prediction]) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// As [`Metric::score`](crate::Metric::score).
+/// As [`scorer`], but buckets may be empty.
 pub fn scorer_e(dataset: &Dataset, predictions: &[Prediction]) -> Result<Buckets> {
     let mut buckets = [const { Vec::new() }; 3];
     for (prediction, score) in predictions.iter().zip(scores(dataset, predictions)?) {
@@ -72,8 +73,18 @@ pub fn scorer_e(dataset: &Dataset, predictions: &[Prediction]) -> Result<Buckets
 
 /// One score in 0..=1 a prediction, in their order; several at a time.
 fn scores(dataset: &Dataset, predictions: &[Prediction]) -> Result<Vec<f64>> {
-    let score = |p: &Prediction| score_sample(dataset, &p.pred, &p.answers, &p.all_classes);
-    predictions.par_iter().map(score).collect()
+    let score = |(i, p): (usize, &Prediction)| {
+        let score = score_sample(dataset, &p.pred, &p.answers, &p.all_classes);
+        score.map_err(|error| match error {
+            Error::Input {
+                what,
+                expected,
+                found,
+            } => Error::input(format!("prediction {}: {what}", i + 1), expected, found),
+            other => other,
+        })
+    };
+    predictions.par_iter().enumerate().map(score).collect()
 }
 
 /// `round(100 * numpy.mean(scores), 2)`: numpy sums in pairs and rounds hundredfold values.

@@ -5,7 +5,7 @@ use super::read::LongBenchSample;
 use super::table::Dataset;
 use super::truncate::{Tokenizer, truncate_middle};
 use crate::text::first_line;
-use crate::{Error, Generation, Item, Prompt, Result, Task};
+use crate::{Error, Generation, Item, Metric, Prompt, Result, Task};
 
 /// One of the 21 data sets, ready to be asked.
 pub struct LongBench<'a> {
@@ -123,6 +123,10 @@ pub(crate) fn score_sample(
     answers: &[String],
     all_classes: &[String],
 ) -> Result<f64> {
+    if dataset.metric == Metric::Classification && all_classes.is_empty() {
+        // The official code raises on null; on an empty list every answer would be wrong.
+        return Err(Error::input("all_classes", "a list of classes", "none"));
+    }
     let prediction = if dataset.first_line_only() {
         first_line(prediction)
     } else {

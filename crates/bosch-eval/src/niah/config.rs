@@ -186,7 +186,8 @@ pub struct NiahConfig {
     /// Keys asked for (`num_needle_q`), at least 1.
     #[serde(alias = "num_needle_q")]
     pub queries: usize,
-    /// Bound on the tokens of the rendered prompt and `new_tokens` together (`max_seq_length`).
+    /// Bound on the tokens of the rendered prompt and `new_tokens` together (`max_seq_length`), at most
+    /// 100 million.
     #[serde(alias = "max_seq_length")]
     pub max_tokens: usize,
     /// Tokens kept free for the answer (`tokens_to_generate`). RULER's value, 128, is the default.
@@ -276,6 +277,14 @@ impl NiahConfig {
         at_least_one("NiahConfig::values", self.values)?;
         at_least_one("NiahConfig::queries", self.queries)?;
         at_least_one("NiahConfig::max_tokens", self.max_tokens)?;
+        if self.max_tokens > MAX_TOKENS {
+            let expected = format!("at most {MAX_TOKENS}");
+            return Err(Error::input(
+                "NiahConfig::max_tokens",
+                expected,
+                self.max_tokens,
+            ));
+        }
         if self.queries > self.keys {
             let expected = format!("at least the {} queries", self.queries);
             return Err(Error::input("NiahConfig::keys", expected, self.keys));
@@ -303,6 +312,9 @@ impl NiahConfig {
         }
     }
 }
+
+/// Longer prompts would not fit into memory on the way to be measured.
+const MAX_TOKENS: usize = 100_000_000;
 
 /// How many depths RULER draws from.
 pub(crate) const DEPTHS: usize = 40;
@@ -345,6 +357,10 @@ mod tests {
                     ..base()
                 },
                 "max_tokens",
+            ),
+            (
+                NiahConfig::new(Subtask::Single2, usize::MAX),
+                "max_tokens: expected at most 100000000",
             ),
             (
                 NiahConfig {
