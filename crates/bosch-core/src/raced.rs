@@ -104,8 +104,8 @@ impl<O: Objective> Objective for Raced<O> {
         self.objective.score(mask)
     }
 
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, O::Error> {
-        self.objective.score_batch(masks)
+    fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), O::Error> {
+        self.objective.score_batch(masks, scores)
     }
 
     fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, O::Error> {
@@ -128,8 +128,8 @@ impl<O: Objective> Objective for Raced<O> {
         self.objective.estimate(mask)
     }
 
-    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, O::Error> {
-        self.objective.estimate_batch(masks)
+    fn estimate_batch(&mut self, masks: &[Mask], estimates: &mut [f64]) -> Result<(), O::Error> {
+        self.objective.estimate_batch(masks, estimates)
     }
 
     fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, O::Error> {
