@@ -338,3 +338,21 @@ fn faults_can_be_skipped_a_bounded_number_of_times_and_are_replayed() {
         assert_eq!(calls.get() > 0, replayed == 0);
     }
 }
+
+#[test]
+fn the_curve_leaves_out_what_failed() {
+    let score = |mask: &Mask| {
+        if mask.count_ones() == 1 {
+            f64::NAN
+        } else {
+            1.0
+        }
+    };
+    let faults = Faults::Skip { most: 9 };
+    let mut evaluator = Evaluator::new(from_fn(3, score)).with_faults(faults);
+    evaluator.start(plan(3, 9)).unwrap();
+    evaluator.evaluate(&[Mask::zeros(3)]).unwrap();
+    evaluator.evaluate(&masks(3)).unwrap();
+    assert_eq!(evaluator.best(), None);
+    assert!(evaluator.curve().iter().all(|point| point.best.is_none()));
+}
