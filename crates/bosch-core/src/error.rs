@@ -53,11 +53,11 @@ pub enum Error<E: std::error::Error + 'static = Infallible> {
     #[error(transparent)]
     Input(#[from] InvalidInput),
 
-    /// The scores of the all-zeros and the all-ones mask do not span a scale: they are closer
-    /// than 1e-9 or not finite. Conversion to windows then changes nothing that the objective sees.
+    /// The scores of the all-zeros and the all-ones mask do not span a scale: their distance is
+    /// below 1e-9 or not finite. Conversion to windows then changes nothing that the objective sees.
     #[error(
         "the anchors do not span a scale: all zeros scores {full}, all ones scores {all}; \
-         expected two finite scores at least 1e-9 apart"
+         expected two finite scores at a finite distance of at least 1e-9"
     )]
     Anchors {
         /// Score of the mask without ones.

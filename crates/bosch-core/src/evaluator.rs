@@ -332,7 +332,7 @@ impl<'a, O: Objective> Evaluator<'a, O> {
         let mut best: Option<f64> = None;
         let trials = self.trials[run.first..].iter();
         let point = |trial: &Trial| {
-            if run.admissible.contains(&trial.mask) {
+            if run.admissible.contains(&trial.mask) && !trial.failed {
                 best = Some(best.map_or(trial.score, |best| best.max(trial.score)));
             }
             CurvePoint {

@@ -182,12 +182,13 @@ impl Optimizer for Lns {
     }
 
     fn tell(&mut self, trials: &[Trial]) {
+        let dim = self.space.dim();
         for Trial {
             mask,
             score,
             failed,
             ..
-        } in trials
+        } in trials.iter().filter(|trial| trial.is_usable(dim))
         {
             self.known.insert(mask.clone());
             if *failed || !self.space.contains(mask) {

@@ -75,11 +75,12 @@ impl RatioPenalty {
     ///
     /// # Errors
     ///
-    /// [`Error::Anchors`] if the anchors are not finite or closer than 1e-9; [`Error::Input`] if
+    /// [`Error::Anchors`] if their distance is not finite or below 1e-9; [`Error::Input`] if
     /// `alpha` or `target` is out of its range.
     pub fn new(anchors: Anchors, alpha: f64, target: f64) -> Result<Self, Error> {
         let Anchors { full, all } = anchors;
-        if !(full.is_finite() && all.is_finite() && (full - all).abs() >= 1e-9) {
+        let span = (full - all).abs();
+        if !(span.is_finite() && span >= 1e-9) {
             return Err(Error::Anchors { full, all });
         }
         if !(alpha > 0.0 && alpha.is_finite()) {
@@ -131,6 +132,7 @@ mod tests {
             (1.0, 1.0 + 1e-10),
             (f64::NAN, 0.0),
             (0.0, f64::INFINITY),
+            (f64::MAX, f64::MIN),
         ] {
             let error = RatioPenalty::new(Anchors { full, all }, 1.0, 0.5);
             assert!(matches!(error, Err(Error::Anchors { .. })), "{full} {all}");

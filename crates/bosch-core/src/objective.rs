@@ -7,8 +7,8 @@ use crate::trial::Trial;
 
 /// An expensive black box that scores masks; higher is better.
 ///
-/// Only an [`Evaluator`](crate::Evaluator) calls it: never twice for the same mask (except after
-/// a failed batch), always with masks of [`dim`](Self::dim) bits, from one thread.
+/// Only an [`Evaluator`](crate::Evaluator) calls it: never again for a mask whose score it has got,
+/// always with masks of [`dim`](Self::dim) bits, from one thread.
 ///
 /// ```
 /// use bosch_core::{Mask, Objective};
@@ -41,15 +41,42 @@ pub trait Objective {
     /// The objective's own. A search stops then, and keeps what it has paid for.
     fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error>;
 
-    /// One score for each mask, in order. Override it where several masks together cost less
-    /// than one after the other.
+    /// Writes the score of each mask to its place in `scores`, which is as long. Override it where
+    /// several masks together cost less than one after the other:
+    ///
+    /// ```
+    /// # use bosch_core::{Mask, Objective};
+    /// # use std::convert::Infallible;
+    /// # struct Model;
+    /// # impl Model {
+    /// #     fn score_all(&self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
+    /// #         Ok(masks.iter().map(|mask| mask.count_ones() as f64).collect())
+    /// #     }
+    /// # }
+    /// # impl Objective for Model {
+    /// # type Error = Infallible;
+    /// # fn dim(&self) -> usize { 2 }
+    /// # fn score(&mut self, _: &Mask) -> Result<f64, Infallible> { unreachable!() }
+    /// fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), Self::Error> {
+    ///     scores.copy_from_slice(&self.score_all(masks)?);
+    ///     Ok(())
+    /// }
+    /// # }
+    /// # let mut scores = [0.0; 2];
+    /// # Model.score_batch(&[Mask::zeros(2), Mask::filled(2, true)], &mut scores)?;
+    /// # assert_eq!(scores, [0.0, 2.0]);
+    /// # Ok::<(), Infallible>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// The objective's own. The evaluator then asks for the masks one by one, so that no
-    /// evaluation is lost that succeeds.
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-        masks.iter().map(|mask| self.score(mask)).collect()
+    /// The objective's own. The finite scores written before an error, or a panic, count: no mask
+    /// that has one is asked for again. [`Faults`](crate::Faults) says what becomes of the others.
+    fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), Self::Error> {
+        for (mask, score) in masks.iter().zip(scores) {
+            *score = self.score(mask)?;
+        }
+        Ok(())
     }
 
     /// The score of a mask that only matters if it beats `rival`, the best one so far.
@@ -76,13 +103,17 @@ pub trait Objective {
         self.score(mask)
     }
 
-    /// One estimate for each mask, in order. Override it with [`score_batch`](Self::score_batch).
+    /// Writes the estimate of each mask to its place in `estimates`. Override it with
+    /// [`score_batch`](Self::score_batch).
     ///
     /// # Errors
     ///
     /// As [`score_batch`](Self::score_batch).
-    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-        masks.iter().map(|mask| self.estimate(mask)).collect()
+    fn estimate_batch(&mut self, masks: &[Mask], estimates: &mut [f64]) -> Result<(), Self::Error> {
+        for (mask, estimate) in masks.iter().zip(estimates) {
+            *estimate = self.estimate(mask)?;
+        }
+        Ok(())
     }
 
     /// The score from the first `fraction` of the work, such as of the samples, above 0 and at most
@@ -114,8 +145,8 @@ macro_rules! forward {
                 (**self).score(mask)
             }
 
-            fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-                (**self).score_batch(masks)
+            fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), O::Error> {
+                (**self).score_batch(masks, scores)
             }
 
             fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, Self::Error> {
@@ -126,8 +157,12 @@ macro_rules! forward {
                 (**self).estimate(mask)
             }
 
-            fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-                (**self).estimate_batch(masks)
+            fn estimate_batch(
+                &mut self,
+                masks: &[Mask],
+                estimates: &mut [f64],
+            ) -> Result<(), O::Error> {
+                (**self).estimate_batch(masks, estimates)
             }
 
             fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, Self::Error> {

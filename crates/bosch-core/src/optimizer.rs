@@ -20,7 +20,8 @@ pub use roulette::Roulette;
 /// A solver that proposes masks and learns from their scores; object-safe.
 ///
 /// It may be asked any number of times before it is told, and told trials in any order, also of
-/// masks that it never proposed (a warm start).
+/// masks that it never proposed (a warm start). The solvers of this crate learn nothing from a score
+/// that is not finite, or from a mask of another number of variables.
 ///
 /// ```
 /// use bosch_core::{LocalSearch, Mask, Optimizer, Space, Trial};

@@ -23,8 +23,10 @@ pub struct FromSyncFn<F> {
 /// use bosch_core::{Mask, Objective, from_sync_fn};
 ///
 /// let mut ones = from_sync_fn(5, |mask: &Mask| mask.count_ones() as f64);
-/// let masks = [Mask::zeros(5), Mask::filled(5, true)];
-/// assert_eq!(ones.score_batch(&masks), Ok(vec![0.0, 5.0]));
+/// let mut scores = [0.0; 2];
+/// ones.score_batch(&[Mask::zeros(5), Mask::filled(5, true)], &mut scores)?;
+/// assert_eq!(scores, [0.0, 5.0]);
+/// # Ok::<(), std::convert::Infallible>(())
 /// ```
 pub fn from_sync_fn<F: Fn(&Mask) -> f64 + Sync>(dim: usize, score: F) -> FromSyncFn<F> {
     FromSyncFn { dim, score }
@@ -41,12 +43,14 @@ impl<F: Fn(&Mask) -> f64 + Sync> Objective for FromSyncFn<F> {
         Ok((self.score)(mask))
     }
 
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
-        Ok(masks.par_iter().map(&self.score).collect())
+    fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), Infallible> {
+        let places = masks.par_iter().zip(scores);
+        places.for_each(|(mask, score)| *score = (self.score)(mask));
+        Ok(())
     }
 
-    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, Infallible> {
-        self.score_batch(masks)
+    fn estimate_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), Infallible> {
+        self.score_batch(masks, scores)
     }
 }
 
@@ -60,8 +64,10 @@ impl<F: Fn(&Mask) -> f64 + Sync> Objective for FromSyncFn<F> {
 /// let worker = || from_fn(5, |mask: &Mask| mask.count_ones() as f64);
 /// let mut pool = Pool::new(vec![worker(), worker()])?;
 /// let masks = [Mask::zeros(5), Mask::filled(5, true), Mask::zeros(5).with(1, true)];
-/// assert_eq!(pool.score_batch(&masks), Ok(vec![0.0, 5.0, 1.0]));
-/// # Ok::<(), bosch_core::InvalidInput>(())
+/// let mut scores = [0.0; 3];
+/// pool.score_batch(&masks, &mut scores)?;
+/// assert_eq!(scores, [0.0, 5.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Pool<W> {
@@ -91,26 +97,19 @@ impl<W: Objective + Send> Pool<W> {
     fn share(
         &mut self,
         masks: &[Mask],
-        score: impl Fn(&mut W, &[Mask]) -> Result<Vec<f64>, W::Error> + Sync,
-    ) -> Result<Vec<f64>, W::Error> {
+        scores: &mut [f64],
+        score: impl Fn(&mut W, &[Mask], &mut [f64]) -> Result<(), W::Error> + Sync,
+    ) -> Result<(), W::Error> {
         let share = masks.len().div_ceil(self.workers.len()).max(1);
-        let parts: Vec<Result<Vec<f64>, W::Error>> = self
+        let places = masks.par_chunks(share).zip(scores.par_chunks_mut(share));
+        let results: Vec<Result<(), W::Error>> = self
             .workers
             .par_iter_mut()
-            .zip(masks.par_chunks(share))
-            .map(|(worker, part)| score(worker, part))
+            .zip(places)
+            .map(|(worker, (masks, scores))| score(worker, masks, scores))
             .collect();
         // Of several errors the first worker's, whichever ends first.
-        let parts: Vec<Vec<f64>> = parts.into_iter().collect::<Result<_, _>>()?;
-        // A worker's missing score must not shift the next one's: an evaluator refuses no scores.
-        match masks
-            .chunks(share)
-            .zip(&parts)
-            .all(|(masks, scores)| masks.len() == scores.len())
-        {
-            true => Ok(parts.concat()),
-            false => Ok(Vec::new()),
-        }
+        results.into_iter().collect()
     }
 }
 
@@ -125,8 +124,8 @@ impl<W: Objective + Send> Objective for Pool<W> {
         self.workers[0].score(mask)
     }
 
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, W::Error> {
-        self.share(masks, W::score_batch)
+    fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), W::Error> {
+        self.share(masks, scores, W::score_batch)
     }
 
     fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, W::Error> {
@@ -137,8 +136,8 @@ impl<W: Objective + Send> Objective for Pool<W> {
         self.workers[0].estimate(mask)
     }
 
-    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, W::Error> {
-        self.share(masks, W::estimate_batch)
+    fn estimate_batch(&mut self, masks: &[Mask], estimates: &mut [f64]) -> Result<(), W::Error> {
+        self.share(masks, estimates, W::estimate_batch)
     }
 
     fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, W::Error> {
@@ -162,7 +161,7 @@ mod tests {
         };
         let mut pool = Pool::new([5000, 500, 50, 0].map(worker).into()).unwrap();
         for _ in 0..20 {
-            let error = pool.score_batch(&masks).unwrap_err();
+            let error = pool.score_batch(&masks, &mut [0.0; 8]).unwrap_err();
             assert_eq!(error.found, "10000000");
         }
     }

@@ -104,8 +104,8 @@ impl<O: Objective> Objective for Raced<O> {
         self.objective.score(mask)
     }
 
-    fn score_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, O::Error> {
-        self.objective.score_batch(masks)
+    fn score_batch(&mut self, masks: &[Mask], scores: &mut [f64]) -> Result<(), O::Error> {
+        self.objective.score_batch(masks, scores)
     }
 
     fn score_against(&mut self, mask: &Mask, rival: &Trial) -> Result<f64, O::Error> {
@@ -118,7 +118,8 @@ impl<O: Objective> Objective for Raced<O> {
             differences.push(difference);
             let error = standard_error(&self.rungs[..=rung], &differences);
             if difference + self.margin * error < 0.0 {
-                return Ok(rival.score + difference);
+                // A difference that is lost in rounding must not make it the rival's equal.
+                return Ok((rival.score + difference).min(rival.score.next_down()));
             }
         }
         self.objective.score(mask)
@@ -128,8 +129,8 @@ impl<O: Objective> Objective for Raced<O> {
         self.objective.estimate(mask)
     }
 
-    fn estimate_batch(&mut self, masks: &[Mask]) -> Result<Vec<f64>, O::Error> {
-        self.objective.estimate_batch(masks)
+    fn estimate_batch(&mut self, masks: &[Mask], estimates: &mut [f64]) -> Result<(), O::Error> {
+        self.objective.estimate_batch(masks, estimates)
     }
 
     fn score_partial(&mut self, mask: &Mask, fraction: f64) -> Result<f64, O::Error> {
@@ -227,6 +228,18 @@ mod tests {
             assert_eq!(raced.score_against(&mask, &rival), Ok(-1.0));
         }
         assert_eq!(raced.objective.computed, 4 * (1 + 2));
+    }
+
+    #[test]
+    fn a_dropped_candidate_is_below_its_rival_however_small_the_difference() {
+        let scores = |mask: &Mask, i: usize| 1e-3 * (i % 2) as f64 - mask.count_ones() as f64;
+        let mut raced = Raced::new(Samples {
+            scores,
+            computed: 0,
+        });
+        let rival = Trial::new(Mask::zeros(4), 1e300, 1);
+        let score = raced.score_against(&Mask::filled(4, true), &rival).unwrap();
+        assert!(score < rival.score);
     }
 
     #[test]

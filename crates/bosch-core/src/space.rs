@@ -106,18 +106,28 @@ impl Space {
         })
     }
 
-    /// The same, with these variables held at these values; the last value counts if a variable
-    /// is given twice. Quotas go on counting them.
+    /// The same, with these variables held at these values. Quotas go on counting them.
     ///
     /// # Errors
     ///
-    /// If a variable does not exist, or the values leave a quota out of reach.
+    /// If a variable does not exist or gets two values, here or together with an earlier call, or if
+    /// the values leave a quota out of reach.
     pub fn fix(mut self, values: &[(usize, bool)]) -> Result<Self, InvalidInput> {
-        let mut wanted = vec![None; self.dim()];
+        let mut wanted: Vec<Option<bool>> = self.fixed.iter().map(Some).collect();
+        self.variables().for_each(|i| wanted[i] = None);
         for &(i, value) in values {
-            *wanted.get_mut(i).ok_or_else(|| {
+            let wanted = wanted.get_mut(i).ok_or_else(|| {
                 InvalidInput::new("fixed variable", format!("below {}", self.fixed.len()), i)
-            })? = Some(value);
+            })?;
+            if let Some(other) = wanted.filter(|other| *other != value) {
+                let what = format!("value of fixed variable {i}");
+                return Err(InvalidInput::new(
+                    what,
+                    format!("{other}, as before"),
+                    value,
+                ));
+            }
+            *wanted = Some(value);
         }
         for rule in &mut self.rules {
             let fixed_ones = rule
@@ -391,6 +401,14 @@ mod tests {
                 .is_err()
         );
         assert!(Space::any(3).fix(&[(3, true)]).is_err());
+        assert!(Space::any(3).fix(&[(0, true), (0, false)]).is_err());
+        let fixed = Space::exactly(3, 1).unwrap().fix(&[(0, true)]).unwrap();
+        assert_eq!(fixed.clone().fix(&[(0, true)]).unwrap(), fixed);
+        let error = fixed.fix(&[(0, false)]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "value of fixed variable 0: expected true, as before, found false"
+        );
         let blocks = Blocks::uniform(2, 2).unwrap();
         assert!(Space::quotas(&blocks, &[1]).is_err());
         assert!(Space::quotas(&blocks, &[1, 3]).is_err());

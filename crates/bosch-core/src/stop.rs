@@ -25,6 +25,8 @@ pub struct StopWhen {
     stall: Option<usize>,
     limit: Option<Duration>,
     start: Instant,
+    /// The best score so far, and the number of the evaluation that brought it.
+    best: Option<f64>,
     improved_at: usize,
 }
 
@@ -36,6 +38,7 @@ impl StopWhen {
             stall: None,
             limit: None,
             start: Instant::now(),
+            best: None,
             improved_at: 0,
         }
     }
@@ -46,7 +49,8 @@ impl StopWhen {
         self
     }
 
-    /// Stop after so many evaluations without an improvement.
+    /// Stop after so many evaluations without an improvement, those before the first admissible mask
+    /// left out: a screening or an ablation does not end a run.
     pub fn stalled(mut self, evaluations: usize) -> Self {
         self.stall = Some(evaluations);
         self
@@ -63,19 +67,15 @@ impl StopWhen {
     pub fn check(&mut self, event: &Event) -> ControlFlow<()> {
         let stop = match event {
             Event::Started { .. } => {
-                (self.start, self.improved_at) = (Instant::now(), 0);
+                (self.start, self.best, self.improved_at) = (Instant::now(), None, 0);
                 false
             }
-            Event::Improved { number, score, .. } => {
-                self.improved_at = *number;
-                self.target.is_some_and(|target| *score >= target)
-            }
-            Event::Evaluated { number, .. } => {
-                self.stall
-                    .is_some_and(|stall| *number >= self.improved_at.saturating_add(stall))
-                    || self
-                        .limit
-                        .is_some_and(|limit| self.start.elapsed() >= limit)
+            // Not `Improved`, which comes after: it would be too late to save a run from its stall.
+            Event::Evaluated { number, best, .. } => {
+                if *best != self.best || best.is_none() {
+                    (self.best, self.improved_at) = (*best, *number);
+                }
+                self.is_reached() || self.is_stalled(*number) || self.is_late()
             }
             _ => false,
         };
@@ -85,6 +85,20 @@ impl StopWhen {
             ControlFlow::Continue(())
         }
     }
+
+    fn is_reached(&self) -> bool {
+        matches!((self.target, self.best), (Some(target), Some(best)) if best >= target)
+    }
+
+    fn is_stalled(&self, number: usize) -> bool {
+        let since = number.saturating_sub(self.improved_at);
+        self.best.is_some() && self.stall.is_some_and(|stall| since >= stall)
+    }
+
+    fn is_late(&self) -> bool {
+        self.limit
+            .is_some_and(|limit| self.start.elapsed() >= limit)
+    }
 }
 
 #[cfg(test)]
@@ -92,38 +106,44 @@ mod tests {
     use super::*;
     use crate::mask::Mask;
 
-    fn evaluated(number: usize) -> Event {
-        let mask = Mask::zeros(1);
+    fn evaluated(number: usize, best: Option<f64>) -> Event {
         Event::Evaluated {
             number,
             budget: 9,
-            mask,
+            mask: Mask::zeros(1),
             score: 0.0,
-            best: None,
+            best,
             replayed: false,
         }
     }
 
     #[test]
     fn each_reason_stops_alone() {
-        let improved = |number, score| Event::Improved {
-            number,
-            mask: Mask::zeros(1),
-            score,
-        };
         let mut target = StopWhen::never().reached(2.0);
-        assert!(target.check(&improved(1, 1.9)).is_continue());
-        assert!(target.check(&improved(2, 2.0)).is_break());
+        assert!(target.check(&evaluated(1, Some(1.9))).is_continue());
+        assert!(target.check(&evaluated(2, Some(2.0))).is_break());
         let mut stall = StopWhen::never().stalled(3);
-        assert!(stall.check(&improved(4, 0.0)).is_continue());
-        assert!(stall.check(&evaluated(6)).is_continue());
-        assert!(stall.check(&evaluated(7)).is_break());
-        assert!(
-            StopWhen::never()
-                .lasted(Duration::ZERO)
-                .check(&evaluated(1))
-                .is_break()
-        );
-        assert!(StopWhen::never().check(&evaluated(1)).is_continue());
+        assert!(stall.check(&evaluated(4, Some(0.0))).is_continue());
+        assert!(stall.check(&evaluated(6, Some(0.0))).is_continue());
+        assert!(stall.check(&evaluated(7, Some(0.0))).is_break());
+        let mut late = StopWhen::never().lasted(Duration::ZERO);
+        assert!(late.check(&evaluated(1, None)).is_break());
+        assert!(StopWhen::never().check(&evaluated(1, None)).is_continue());
+    }
+
+    #[test]
+    fn an_improvement_at_the_last_moment_ends_a_stall() {
+        let mut stall = StopWhen::never().stalled(2);
+        for (number, best) in [(1, 0.0), (2, 0.0), (3, 1.0), (4, 1.0)] {
+            assert!(stall.check(&evaluated(number, Some(best))).is_continue());
+        }
+        assert!(stall.check(&evaluated(5, Some(1.0))).is_break());
+    }
+
+    #[test]
+    fn what_comes_before_the_first_admissible_mask_is_no_stall() {
+        let mut stall = StopWhen::never().stalled(2);
+        assert!((1..9).all(|number| stall.check(&evaluated(number, None)).is_continue()));
+        assert!(stall.check(&evaluated(9, Some(0.0))).is_continue());
     }
 }

@@ -127,7 +127,10 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
     check_header(path, first, header)?;
     let mut records = Vec::new();
     let mut known = HashMap::new();
-    for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+    for (at, line) in lines
+        .enumerate()
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+    {
         let fault = |what: &str, expected: String, found: String| Error::Trace {
             path: path.to_owned(),
             line: at + 2,
@@ -345,7 +348,7 @@ mod tests {
         trace.append(&record(1, 0.5)).unwrap();
         drop(trace);
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("\u{feff}{text}").replace('\n', "\r\n")).unwrap();
+        std::fs::write(&path, format!("\u{feff}{text}\n").replace('\n', "\r\n")).unwrap();
         let (mut trace, records) = Trace::open(&path, &header(1.0)).unwrap();
         assert_eq!(records, [record(1, 0.5)]);
         trace.append(&record(2, 1.5)).unwrap();

@@ -28,6 +28,11 @@ impl Trial {
             failed: false,
         }
     }
+
+    /// Whether a solver of `dim` variables can learn from it.
+    pub(crate) fn is_usable(&self, dim: usize) -> bool {
+        self.mask.len() == dim && self.score.is_finite()
+    }
 }
 
 /// One evaluation in the course of a run.

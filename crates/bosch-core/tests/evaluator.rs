@@ -7,7 +7,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use bosch_core::{
-    Error, Evaluator, Event, Faults, Mask, Objective, Plan, Space, from_fn, try_from_fn,
+    Error, Evaluator, Event, Faults, Mask, Objective, Plan, Pool, Space, from_fn, from_sync_fn,
+    try_from_fn,
 };
 use serde_json::json;
 
@@ -144,7 +145,7 @@ fn the_objectives_error_comes_back_and_the_trace_is_kept() {
         Err(Error::Objective {
             evaluation: 4,
             source,
-        }) => assert_eq!(source, NoPower(8)),
+        }) => assert_eq!(source, NoPower(4)),
         other => panic!("{other:?}"),
     }
     drop(evaluator);
@@ -185,8 +186,9 @@ fn panics_and_scores_that_are_not_finite_are_typed_errors() {
 
 #[test]
 fn a_batch_of_the_wrong_length_is_an_error() {
-    struct Short;
-    impl Objective for Short {
+    /// Answers with so many scores.
+    struct Wrong(usize);
+    impl Objective for Wrong {
         type Error = std::convert::Infallible;
         fn dim(&self) -> usize {
             3
@@ -194,19 +196,73 @@ fn a_batch_of_the_wrong_length_is_an_error() {
         fn score(&mut self, mask: &Mask) -> Result<f64, Self::Error> {
             Ok(value(mask))
         }
-        fn score_batch(&mut self, _: &[Mask]) -> Result<Vec<f64>, Self::Error> {
-            Ok(vec![1.0])
+        fn score_batch(&mut self, _: &[Mask], scores: &mut [f64]) -> Result<(), Self::Error> {
+            scores.copy_from_slice(&vec![1.0; self.0]);
+            Ok(())
         }
     }
-    let mut evaluator = Evaluator::new(Short);
-    evaluator.start(plan(3, 9)).unwrap();
-    let error = evaluator.evaluate(&masks(3)).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("expected 3 scores for as many masks, found 1"),
-        "{error}"
+    for length in [0, 1, 4] {
+        let mut evaluator = Evaluator::new(Wrong(length));
+        evaluator.start(plan(3, 9)).unwrap();
+        let error = evaluator.evaluate(&masks(3)).unwrap_err().to_string();
+        let lengths = [3, length].map(|length| length.to_string());
+        assert!(
+            lengths.iter().all(|length| error.contains(length)),
+            "{error}"
+        );
+        assert_eq!(evaluator.evaluations(), 0);
+    }
+}
+
+#[test]
+fn no_score_of_a_faulty_batch_is_paid_for_twice() {
+    use std::sync::Mutex;
+
+    let calls = Mutex::new(vec![0; 6]);
+    let count = |mask: &Mask| calls.lock().unwrap()[mask.iter_ones().next().unwrap()] += 1;
+    let panics = |mask: &Mask| {
+        count(mask);
+        assert!(!mask.get(3), "broken");
+        value(mask)
+    };
+    let fails = |mask: &Mask| {
+        count(mask);
+        match mask.get(3) {
+            true => "broken".parse::<f64>(),
+            false => Ok(value(mask)),
+        }
+    };
+    check(from_fn(6, panics), &calls);
+    check(try_from_fn(6, fails), &calls);
+    check(from_sync_fn(6, panics), &calls);
+    check(
+        Pool::new(vec![from_fn(6, panics), from_fn(6, panics)]).unwrap(),
+        &calls,
     );
+    check(
+        Pool::new(vec![try_from_fn(6, fails), try_from_fn(6, fails)]).unwrap(),
+        &calls,
+    );
+
+    fn check<O: Objective>(mut objective: O, calls: &Mutex<Vec<usize>>) {
+        for faults in [Faults::Abort, Faults::Skip { most: 1 }] {
+            *calls.lock().unwrap() = vec![0; 6];
+            let mut evaluator = Evaluator::new(&mut objective).with_faults(faults);
+            evaluator.start(plan(6, 9)).unwrap();
+            evaluator.evaluate(&masks(6)[..1]).unwrap();
+            let skips = evaluator.evaluate(&masks(6)).is_ok();
+            assert_eq!(skips, faults != Faults::Abort);
+            // The faulty one is asked for alone to tell that it is the one.
+            let calls = calls.lock().unwrap().clone();
+            for (i, &calls) in calls.iter().enumerate() {
+                let most = if i == 3 { 2 } else { 1 };
+                assert!(calls <= most, "mask {i} {calls} times under {faults:?}");
+            }
+            let known = evaluator.trials().iter().filter(|trial| !trial.failed);
+            let paid = (0..6).filter(|&i| i != 3 && calls[i] > 0);
+            assert_eq!(known.count(), paid.count(), "{faults:?}");
+        }
+    }
 }
 
 #[test]
@@ -281,4 +337,22 @@ fn faults_can_be_skipped_a_bounded_number_of_times_and_are_replayed() {
         assert_eq!((trials[5].score, trials[5].failed), (-1.0, true));
         assert_eq!(calls.get() > 0, replayed == 0);
     }
+}
+
+#[test]
+fn the_curve_leaves_out_what_failed() {
+    let score = |mask: &Mask| {
+        if mask.count_ones() == 1 {
+            f64::NAN
+        } else {
+            1.0
+        }
+    };
+    let faults = Faults::Skip { most: 9 };
+    let mut evaluator = Evaluator::new(from_fn(3, score)).with_faults(faults);
+    evaluator.start(plan(3, 9)).unwrap();
+    evaluator.evaluate(&[Mask::zeros(3)]).unwrap();
+    evaluator.evaluate(&masks(3)).unwrap();
+    assert_eq!(evaluator.best(), None);
+    assert!(evaluator.curve().iter().all(|point| point.best.is_none()));
 }

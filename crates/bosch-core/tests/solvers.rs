@@ -85,6 +85,28 @@ fn batches_of_any_size_told_in_any_order_lead_to_the_optimum() {
 }
 
 #[test]
+fn a_score_that_is_not_finite_or_a_mask_of_another_length_changes_nothing() {
+    let foreign = [0, 2, DIM + 1, 200].map(|dim| Trial::new(Mask::filled(dim, true), 1e9, 1));
+    let masks = [Mask::zeros(DIM), Mask::filled(DIM, true)];
+    let masks = spaces()
+        .into_iter()
+        .map(|(_, space)| space.random(&mut Rng::stream(1, "told")))
+        .chain(masks);
+    let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let bad = masks.flat_map(|mask| bad.map(|score| Trial::new(mask.clone(), score, 1)));
+    let useless: Vec<Trial> = foreign.into_iter().chain(bad).collect();
+    for name in SOLVERS {
+        for (kind, space) in spaces() {
+            let expected = ask_and_tell(solver(name, &space, 60, 1).as_mut(), 2, 30);
+            let mut solver = solver(name, &space, 60, 1);
+            solver.tell(&useless);
+            let asked = ask_and_tell(solver.as_mut(), 2, 30);
+            assert_eq!(asked, expected, "{name}, {kind}");
+        }
+    }
+}
+
+#[test]
 fn a_warm_start_is_learned_from_and_not_proposed_again() {
     for name in SOLVERS {
         for (kind, space) in spaces() {

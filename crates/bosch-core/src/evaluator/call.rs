@@ -1,5 +1,6 @@
 //! One guarded call of an objective.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::mask::Mask;
@@ -24,36 +25,39 @@ pub(super) enum Request<'t> {
     Estimates,
 }
 
-/// The scores of these masks, one for each of them, or why there are none.
+/// Has the objective write the score of each mask to its place in `scores`. Those that it does not
+/// reach stay as they are.
 pub(super) fn call<O: Objective>(
     objective: &mut O,
     masks: &[Mask],
     request: Request<'_>,
-) -> Result<Vec<f64>, Fault<O::Error>> {
-    let scores = catch_unwind(AssertUnwindSafe(|| match (request, masks) {
-        (Request::Estimates, [mask]) => objective.estimate(mask).map(|score| vec![score]),
-        (Request::Estimates, _) => objective.estimate_batch(masks),
-        (Request::Against(rival), [mask]) => objective
-            .score_against(mask, rival)
-            .map(|score| vec![score]),
-        (_, [mask]) => objective.score(mask).map(|score| vec![score]),
-        _ => objective.score_batch(masks),
-    }));
-    let scores = match scores {
-        Ok(answer) => answer.map_err(Fault::Error)?,
-        Err(payload) => {
-            let text = payload
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned());
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            return Err(Fault::Panic(
-                text.unwrap_or_else(|| "no message".to_owned()),
-            ));
+    scores: &mut [f64],
+) -> Result<(), Fault<O::Error>> {
+    let answer = catch_unwind(AssertUnwindSafe(|| match (request, masks, &mut *scores) {
+        (Request::Estimates, [mask], [score]) => put(score, objective.estimate(mask)),
+        (Request::Estimates, _, scores) => objective.estimate_batch(masks, scores),
+        (Request::Against(rival), [mask], [score]) => {
+            put(score, objective.score_against(mask, rival))
         }
-    };
-    if scores.len() != masks.len() {
-        let expected = format!("{} scores for as many masks", masks.len());
-        return Err(Fault::Answer(expected, format!("{} scores", scores.len())));
+        (_, [mask], [score]) => put(score, objective.score(mask)),
+        (_, _, scores) => objective.score_batch(masks, scores),
+    }));
+    match answer {
+        Ok(answer) => answer.map_err(Fault::Error),
+        Err(payload) => Err(Fault::Panic(message(payload.as_ref()))),
     }
-    Ok(scores)
+}
+
+fn put<E>(place: &mut f64, score: Result<f64, E>) -> Result<(), E> {
+    *place = score?;
+    Ok(())
+}
+
+/// What a panic said.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
 }

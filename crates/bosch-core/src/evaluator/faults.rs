@@ -22,10 +22,12 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faults {
-    /// The run ends with the fault as its error.
+    /// The run ends with the fault as its error, once the scores are recorded that are known.
     Abort,
     /// The evaluation is paid for and counts as bad as the worst one so far, but can never be the
     /// result. At most so many times; the next fault, or one before there is any score, ends the run.
+    /// The masks that a faulty batch has left without a score are asked for one by one, to tell the
+    /// faulty ones.
     Skip {
         /// The number of faults that are skipped.
         most: usize,

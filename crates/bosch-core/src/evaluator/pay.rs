@@ -1,5 +1,7 @@
 //! From a new mask to its trial: replayed from the trace, or paid for.
 
+use std::slice;
+
 use crate::error::Error;
 use crate::event::Event;
 use crate::mask::Mask;
@@ -41,8 +43,29 @@ impl<O: Objective> Evaluator<'_, O> {
         }
     }
 
-    /// Asks the objective for these masks and records the answers.
+    /// Asks the objective for these masks and records the answers, the faulty ones last: the order then
+    /// depends neither on threads nor on how far a batch came.
     pub(super) fn pay(&mut self, masks: &[Mask], care: Care) -> Result<(), Error<O::Error>> {
+        let mut scores = vec![f64::NAN; masks.len()];
+        let faults = self.ask(masks, care, &mut scores);
+        for (mask, &score) in masks.iter().zip(&scores) {
+            if score.is_finite() {
+                self.record(Record::new(mask, score), false)?;
+            }
+        }
+        for (mask, fault) in faults {
+            self.skip(mask, fault)?;
+        }
+        Ok(())
+    }
+
+    /// Has the objective write the scores of these masks; the faults of those that are left without one.
+    fn ask<'m>(
+        &mut self,
+        masks: &'m [Mask],
+        care: Care,
+        scores: &mut [f64],
+    ) -> Vec<(&'m Mask, Fault<O::Error>)> {
         let rival = match masks {
             [mask] if self.is_admissible(mask) => self.best().cloned(),
             _ => None,
@@ -52,37 +75,30 @@ impl<O: Objective> Evaluator<'_, O> {
             (Care::Score, Some(rival)) => Request::Against(rival),
             (Care::Score, None) => Request::Scores,
         };
-        match call(&mut self.objective, masks, request) {
-            Ok(scores) => {
-                let mut bad = Vec::new();
-                for (mask, &score) in masks.iter().zip(&scores) {
-                    match score.is_finite() {
-                        true => self.record(Record::new(mask, score), false)?,
-                        false => bad.push((mask, score)),
-                    }
-                }
-                bad.into_iter().try_for_each(|(mask, score)| {
-                    let expected = "a finite score".to_owned();
-                    self.skip(mask, Fault::Answer(expected, score.to_string()))
-                })
-            }
-            Err(fault) => match masks {
-                [mask] => self.skip(mask, fault),
-                // The batch says nothing of its single masks: ask for them one by one, so that
-                // those before the faulty one are kept.
-                _ => {
-                    for mask in masks.chunks(1) {
-                        if !self.stopped {
-                            self.pay(mask, care)?;
-                        }
-                    }
-                    match self.faults {
-                        Faults::Abort => Err(self.error(fault)),
-                        Faults::Skip { .. } => Ok(()),
-                    }
-                }
-            },
+        let answer = call(&mut self.objective, masks, request, scores);
+        let is_sound = answer.is_ok();
+        // Of a batch that ends the run it does not matter which mask is to blame.
+        if (masks.len() == 1 || self.faults == Faults::Abort)
+            && let (Err(fault), Some(mask)) = (answer, masks.first())
+        {
+            return vec![(mask, fault)];
         }
+        let mut faults = Vec::new();
+        for (mask, score) in masks.iter().zip(scores) {
+            if score.is_finite() {
+                continue;
+            }
+            let answer = match is_sound {
+                true => Ok(()),
+                false => {
+                    let mask = slice::from_ref(mask);
+                    call(&mut self.objective, mask, request, slice::from_mut(score))
+                }
+            };
+            let fault = answer.err().or_else(|| not_finite(*score));
+            faults.extend(fault.map(|fault| (mask, fault)));
+        }
+        faults
     }
 
     /// Records a faulty evaluation if the policy allows it, or returns its error.
@@ -177,4 +193,9 @@ impl<O: Objective> Evaluator<'_, O> {
             });
         }
     }
+}
+
+fn not_finite<E>(score: f64) -> Option<Fault<E>> {
+    let fault = || Fault::Answer("a finite score".to_owned(), score.to_string());
+    (!score.is_finite()).then(fault)
 }

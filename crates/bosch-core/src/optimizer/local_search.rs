@@ -122,7 +122,8 @@ impl Optimizer for LocalSearch {
     }
 
     fn tell(&mut self, trials: &[Trial]) {
-        for trial in trials {
+        let dim = self.space.dim();
+        for trial in trials.iter().filter(|trial| trial.is_usable(dim)) {
             self.known.insert(trial.mask.clone());
             let better = self
                 .incumbent

@@ -278,7 +278,8 @@ impl Optimizer for Portfolio {
     }
 
     fn tell(&mut self, trials: &[Trial]) {
-        for trial in trials {
+        let dim = self.space.dim();
+        for trial in trials.iter().filter(|trial| trial.is_usable(dim)) {
             self.known.insert(trial.mask.clone());
             if !self.space.contains(&trial.mask) {
                 self.tell_outside(trial);
