@@ -210,8 +210,8 @@ fn configurations_outside_the_supported_are_refused_by_key_and_value() {
             &["model_type", "gpt2", "llama, qwen2"][..],
         ),
         (
-            &[("hidden_act", "\"gelu\"")],
-            &["hidden_act", "gelu", "silu"],
+            &[("hidden_act", "\"mish\"")],
+            &["hidden_act", "mish", "silu"],
         ),
         (
             &[("rope_parameters", "{\"rope_type\": \"su\", \"factor\": 4}")],

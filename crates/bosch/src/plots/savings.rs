@@ -110,9 +110,7 @@ impl Panel<'_> {
             .y_desc(self.unit)
             .draw()
             .map_err(drawing_error)?;
-        let dots: [(&str, RGBColor, &Vec<(usize, f64)>); 2] =
-            [("full", DARK, &self.full), ("hybrid", TEAL, &self.hybrid)];
-        for (name, colour, points) in dots {
+        for (name, colour, points) in [("full", DARK, &self.full), ("hybrid", TEAL, &self.hybrid)] {
             chart
                 .draw_series(
                     points
