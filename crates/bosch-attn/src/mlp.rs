@@ -109,6 +109,7 @@ impl FeedForward {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tch::Device;
 
     #[test]
     fn activations_have_the_known_values() {
@@ -121,6 +122,44 @@ mod tests {
             let found = activate(activation, &Tensor::from_slice(&[1.0, -1.0]));
             let error = (found - Tensor::from_slice(&[at_one, at_minus_one])).abs();
             assert!(error.max().double_value(&[]) < 1e-6, "{activation:?}");
+        }
+    }
+
+    /// The softmax is over all experts, before the best are taken (sglang PR 35160): without normalising, the weights of the
+    /// chosen sum to less than 1.
+    #[test]
+    fn sglang_35160_the_router_softmax_is_over_all_experts() {
+        let random = |shape: &[i64]| Tensor::randn(shape, (Kind::Float, Device::Cpu));
+        let linear = |shape: &[i64]| Linear {
+            weight: random(shape),
+            bias: None,
+        };
+        let expert = || Mlp {
+            gate: linear(&[6, 4]),
+            up: linear(&[6, 4]),
+            down: linear(&[4, 6]),
+            activation: Activation::Silu,
+        };
+        for normalise in [false, true] {
+            let moe = Moe {
+                router: linear(&[5, 4]),
+                experts: (0..5).map(|_| expert()).collect(),
+                per_token: 2,
+                normalise,
+            };
+            let x = random(&[1, 4]);
+            let exps = moe.router.forward(&x).exp().flatten(0, 1);
+            let exps = Vec::<f32>::try_from(exps).unwrap();
+            let mut order: Vec<usize> = (0..5).collect();
+            order.sort_by(|a, b| exps[*b].total_cmp(&exps[*a]));
+            let among = if normalise { &order[..2] } else { &order[..] };
+            let total: f32 = among.iter().map(|&index| exps[index]).sum();
+            let mut expected = x.zeros_like();
+            for &index in &order[..2] {
+                expected += moe.experts[index].forward(&x) * f64::from(exps[index] / total);
+            }
+            let error = (moe.forward(&x) - expected).abs().max().double_value(&[]);
+            assert!(error < 1e-5, "normalise {normalise}: {error}");
         }
     }
 }

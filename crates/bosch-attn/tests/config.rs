@@ -1,7 +1,12 @@
-//! What a `config.json` means where its keys are absent, old or contradictory: transformers' rules.
+//! What a `config.json` means where its keys are absent, old or contradictory (transformers' rules), and what is refused.
 #![allow(clippy::unwrap_used)] // helpers beside the test functions
 
-use bosch_attn::{Activation, ModelConfig, RopeScaling};
+mod common;
+
+use std::fs;
+
+use bosch_attn::{Activation, Error, ModelConfig, RopeScaling};
+use common::folder;
 use serde_json::{Value, json};
 
 /// A configuration of `model_type` with other keys added or replaced.
@@ -30,7 +35,7 @@ fn a_missing_number_of_groups_is_the_number_of_heads() {
 }
 
 /// `max_window_layers` counts the full layers at the beginning, and `layer_types` wins over it (transformers #35896, #40126);
-/// `use_sliding_window` must be set.
+/// `use_sliding_window` must be set (lorax PR 532).
 #[test]
 fn transformers_35896_and_40126_windows_begin_at_max_window_layers() {
     let windows = |model: &str, keys: Value| config(model, keys).own_windows;
@@ -144,4 +149,105 @@ fn experts_stand_where_the_step_and_the_list_say() {
         json!({"num_local_experts": 4, "num_experts_per_tok": 2}),
     );
     assert_eq!(local.moe.unwrap().experts, 4);
+}
+
+fn config_error(changes: &[(&str, &str)]) -> String {
+    let mut config: serde_json::Value = serde_json::from_str(
+        &fs::read_to_string(folder("llama-tied").join("config.json")).unwrap(),
+    )
+    .unwrap();
+    for (key, value) in changes {
+        config[key] = serde_json::from_str(value).unwrap();
+    }
+    let error = ModelConfig::from_json(&config.to_string(), "config.json").unwrap_err();
+    assert!(matches!(error, Error::Config { .. }), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn configurations_outside_the_supported_are_refused_by_key_and_value() {
+    for (changes, parts) in [
+        (
+            &[("model_type", "\"gpt2\"")][..],
+            &["model_type", "gpt2", "llama, qwen2"][..],
+        ),
+        (
+            &[("hidden_act", "\"mish\"")],
+            &["hidden_act", "mish", "silu"],
+        ),
+        (
+            &[("rope_parameters", "{\"rope_type\": \"su\", \"factor\": 4}")],
+            &["rope_type", "su", "yarn"],
+        ),
+        (
+            &[
+                ("rope_parameters", "null"),
+                ("rope_scaling", "{\"type\": \"mrope\"}"),
+            ],
+            &["rope_type", "mrope"],
+        ),
+        (
+            &[
+                ("rope_parameters", "null"),
+                ("rope_scaling", "{\"factor\": 2}"),
+            ],
+            &["rope_type", "nothing"],
+        ),
+        (
+            &[(
+                "rope_parameters",
+                "{\"rope_type\": \"yarn\", \"factor\": 0.5}",
+            )],
+            &["factor", "0.5"],
+        ),
+        (
+            &[(
+                "rope_parameters",
+                "{\"rope_type\": \"longrope\", \"short_factor\": [1], \"long_factor\": [1]}",
+            )],
+            &["short_factor", "4 positive numbers"],
+        ),
+        (
+            &[("num_key_value_heads", "4")],
+            &["num_key_value_heads", "divisor", "6"],
+        ),
+        (&[("num_hidden_layers", "0")], &["num_hidden_layers", "0"]),
+        (
+            &[("num_hidden_layers", "1e300")],
+            &["num_hidden_layers", "whole number"],
+        ),
+        (
+            &[("num_hidden_layers", "99999999999")],
+            &["num_hidden_layers", "99999999999"],
+        ),
+        (&[("hidden_size", "-48")], &["hidden_size", "-48"]),
+        (&[("hidden_size", "null")], &["hidden_size", "nothing"]),
+        (&[("head_dim", "7")], &["head_dim", "even"]),
+        (&[("rms_norm_eps", "0")], &["rms_norm_eps"]),
+        (&[("vocab_size", "\"many\"")], &["vocab_size", "many"]),
+        (
+            &[("partial_rotary_factor", "0.5")],
+            &["partial_rotary_factor", "0.5"],
+        ),
+        (
+            &[
+                ("model_type", "\"qwen3_moe\""),
+                ("num_experts_per_tok", "200"),
+            ],
+            &["num_experts_per_tok", "200"],
+        ),
+    ] {
+        let text = config_error(changes);
+        for part in parts {
+            assert!(text.contains(part), "{changes:?}: {text}");
+        }
+    }
+    assert!(matches!(
+        ModelConfig::from_json("[1]", "c"),
+        Err(Error::Format { .. })
+    ));
+    assert!(matches!(
+        ModelConfig::from_json("{\"model", "c"),
+        Err(Error::Format { .. })
+    ));
 }
