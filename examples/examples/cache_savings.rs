@@ -131,7 +131,7 @@ fn measure(
     cache.reserve(tokens + STEPS)?;
     let text: Vec<u32> = (0..tokens).map(|index| (index * 7 % 16) as u32).collect();
     let _ = decoder.extend_last(&mut cache, &[&text])?;
-    let mut step = |cache: &mut KvCache| -> Result<f64, bosch::attn::Error> {
+    let step = |cache: &mut KvCache| -> Result<f64, bosch::attn::Error> {
         let start = Instant::now();
         let _ = decoder.extend_last(cache, &[&[3]])?;
         Ok(start.elapsed().as_secs_f64() * 1e3)

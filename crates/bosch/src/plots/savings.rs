@@ -2,8 +2,8 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Circle, DrawingArea, IntoDrawingArea, LineSeries, PathElement, RGBColor,
-    SVGBackend, SeriesLabelPosition, WHITE,
+    ChartBuilder, Circle, DrawingArea, IntoDrawingArea, LineSeries, PathElement, SVGBackend,
+    SeriesLabelPosition, WHITE,
 };
 use plotters::style::Color;
 
