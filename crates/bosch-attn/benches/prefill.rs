@@ -1,156 +1,54 @@
-//! Prefill attention on one core: full causal attention, the band path, and two ways that a user of libtorch would take.
+//! Prefill attention of one layer on one core: full, sliding, and three of four groups sliding.
 //!
-//! `cargo bench -p bosch-attn --bench prefill [-- T,…]` prints a Markdown table. Time is the smallest CPU time of the
-//! calling thread (so that other processes count little); "of limit" is 4 · d · H · visible pairs over time, against the
-//! rate of the best square matrix product of the same run. 4 query heads, 2 KV heads, float32.
-
-use std::fs;
-use std::time::Instant;
+//! `cargo bench -p bosch-attn --bench prefill`. The example `prefill_speed` sets these against the machine's limit and other
+//! ways.
 
 use bosch_attn::Window;
 use bosch_attn::attention::{Pattern, Rule, Span};
 use bosch_attn::tch::{self, Device, Kind, Tensor};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 const OPTIONS: (Kind, Device) = (Kind::Float, Device::Cpu);
-const HEADS: i64 = 4;
-const GROUPS: i64 = 2;
-const SINKS: usize = 4;
+const LENGTH: usize = 4096;
+const HEAD_DIM: i64 = 64;
 
-/// CPU time of this thread in seconds; wall time where the system does not tell.
-fn clock(start: Instant) -> f64 {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = stat.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |value| value * 1e-9)
-}
-
-/// The smallest time of several calls.
-fn time(mut call: impl FnMut() -> Tensor) -> f64 {
-    let start = Instant::now();
-    let mut best = f64::INFINITY;
-    let mut total = 0.0;
-    for repetition in 0..100 {
-        let before = clock(start);
-        let _result = call();
-        let spent = clock(start) - before;
-        best = best.min(spent);
-        total += spent;
-        if repetition >= 4 && total > 0.4 {
-            break;
-        }
-    }
-    best
-}
-
-fn visible(rule: Rule, length: usize) -> f64 {
-    (0..length)
-        .map(|i| match rule {
-            None => i + 1,
-            Some(window) => {
-                (i + 1).min(window.window())
-                    + window.sinks().min((i + 1).saturating_sub(window.window()))
-            }
+/// Groups with one query head each, and their rule.
+fn layer(parts: &[(i64, Rule)]) -> impl Fn() -> Vec<Tensor> + use<> {
+    let parts: Vec<(Pattern, Tensor)> = parts
+        .iter()
+        .map(|(groups, rule)| {
+            let pattern = Pattern::new(*rule, Span::whole(LENGTH), OPTIONS.0, OPTIONS.1);
+            let heads = Tensor::randn([1, LENGTH as i64, *groups, HEAD_DIM], OPTIONS);
+            (pattern, heads.transpose(1, 2))
         })
-        .sum::<usize>() as f64
-}
-
-/// Blocks of queries against their keys with a boolean mask each, as `peer_attention.py` does it.
-fn chunked_with_boolean_masks(q: &Tensor, k: &Tensor, v: &Tensor, window: Window) -> Tensor {
-    let length = q.size()[2];
-    let (w, s) = (window.window() as i64, window.sinks() as i64);
-    let block = (w / 4).clamp(64, 256);
-    let mut parts = Vec::new();
-    for start in (0..length).step_by(block as usize) {
-        let end = length.min(start + block);
-        let reach = (start - w + 1).max(0);
-        let apart = reach > s;
-        let low = if apart { reach } else { 0 };
-        let keys = |x: &Tensor| {
-            let near = x.narrow(2, low, end - low);
-            if apart && s > 0 {
-                Tensor::cat(&[x.narrow(2, 0, s), near], 2)
-            } else {
-                near
-            }
-        };
-        let i = Tensor::arange_start(start, end, (Kind::Int64, Device::Cpu)).unsqueeze(1);
-        let mut j = Tensor::arange_start(low, end, (Kind::Int64, Device::Cpu));
-        if apart {
-            j = Tensor::cat(&[Tensor::arange(s, (Kind::Int64, Device::Cpu)), j], 0);
-        }
-        let near = (&i - &j).lt(w).logical_or(&j.lt(s));
-        let mask = j.le_tensor(&i).logical_and(&near);
-        parts.push(Tensor::scaled_dot_product_attention(
-            &q.narrow(2, start, end - start),
-            &keys(k),
-            &keys(v),
-            Some(&mask),
-            0.0,
-            false,
-            None,
-            true,
-        ));
+        .collect();
+    move || {
+        parts
+            .iter()
+            .map(|(pattern, heads)| pattern.attend(heads, heads, heads))
+            .collect()
     }
-    Tensor::cat(&parts, 2)
 }
 
-fn main() {
+fn prefill(criterion: &mut Criterion) {
     let _guard = tch::no_grad_guard();
     tch::set_num_threads(1);
-    let argument = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let lengths: Vec<usize> = argument.map_or_else(
-        || vec![2048, 4096, 8192],
-        |list| {
-            list.split(',')
-                .filter_map(|length| length.parse().ok())
-                .collect()
-        },
-    );
-    let square = Tensor::randn([1024, 1024], OPTIONS);
-    let limit = 2.0 * 1024f64.powi(3) / time(|| square.mm(&square));
-    println!(
-        "One core, {:.0} GFLOP/s in a matrix product of 1024³.\n",
-        limit / 1e9
-    );
-    println!(
-        "| d | T | W | full ms | band ms | full, of limit | band, of limit | band / full, of limit | one masked call ms | chunked boolean ms | difference |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
-    for d in [64i64, 128] {
-        for &length in &lengths {
-            let random =
-                |heads: i64| Tensor::randn([1, length as i64, heads, d], OPTIONS).transpose(1, 2);
-            let (q, k, v) = (random(HEADS), random(GROUPS), random(GROUPS));
-            let of_limit = |rule: Rule, time: f64| {
-                4.0 * (d * HEADS) as f64 * visible(rule, length) / time / limit
-            };
-            let full = Pattern::new(None, Span::whole(length), OPTIONS.0, OPTIONS.1);
-            let full_time = time(|| full.attend(&q, &k, &v));
-            for w in [128, 512, 1024].into_iter().filter(|w| *w < length) {
-                let Ok(window) = Window::new(w, SINKS) else {
-                    continue;
-                };
-                let rule = Some(window);
-                let band = Pattern::new(rule, Span::whole(length), OPTIONS.0, OPTIONS.1);
-                let band_time = time(|| band.attend(&q, &k, &v));
-                let masked = Pattern::masked(rule, Span::whole(length), OPTIONS.0, OPTIONS.1);
-                let difference = (band.attend(&q, &k, &v) - masked.attend(&q, &k, &v))
-                    .abs()
-                    .max()
-                    .double_value(&[]);
-                let masked_time = time(|| masked.attend(&q, &k, &v));
-                let chunked_time = time(|| chunked_with_boolean_masks(&q, &k, &v, window));
-                let (of_full, of_band) = (of_limit(None, full_time), of_limit(rule, band_time));
-                println!(
-                    "| {d} | {length} | {w} | {:.2} | {:.2} | {of_full:.2} | {of_band:.2} | {:.2} | {:.2} | {:.2} | {difference:.0e} |",
-                    full_time * 1e3,
-                    band_time * 1e3,
-                    of_band / of_full,
-                    masked_time * 1e3,
-                    chunked_time * 1e3,
-                );
-            }
-        }
+    let mut group = criterion.benchmark_group("prefill");
+    group.sample_size(10);
+    let full = layer(&[(4, None)]);
+    group.bench_function("full", |bencher| bencher.iter(&full));
+    for window in [128, 512, 1024] {
+        let rule = Window::new(window, 4).ok();
+        let (sliding, hybrid) = (layer(&[(4, rule)]), layer(&[(1, None), (3, rule)]));
+        group.bench_function(BenchmarkId::new("sliding", window), |bencher| {
+            bencher.iter(&sliding);
+        });
+        group.bench_function(BenchmarkId::new("hybrid", window), |bencher| {
+            bencher.iter(&hybrid);
+        });
     }
+    group.finish();
 }
+
+criterion_group!(benches, prefill);
+criterion_main!(benches);

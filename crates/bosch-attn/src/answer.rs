@@ -5,7 +5,7 @@ use tch::{Kind, Tensor};
 use crate::decoder::Decoder;
 use crate::error::Error;
 use crate::mask::{HeadMask, Window};
-use crate::plan::{Pass, Run, layer_runs};
+use crate::plan::{Pass, Run, Stretch, layer_runs};
 
 /// A prompt and the answer that should follow it, as token ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Prepared {
             answer: ids
                 .narrow(0, sample.prompt.len() as i64, answer as i64)
                 .to_device(decoder.device()),
-            pass: decoder.pass(&[(0, length)], &layers),
+            pass: decoder.pass(&[Stretch::whole(length)], &layers),
             last_pass: Pass::tail(
                 config,
                 length,

@@ -9,7 +9,7 @@ pub(crate) use self::store::cached_span;
 use crate::config::ModelConfig;
 use crate::error::Error;
 use crate::mask::{HeadMask, Window};
-use crate::plan::{Run, layer_runs};
+use crate::plan::{Run, Stretch, layer_runs};
 
 /// Keys and values of a batch of texts, for one mask and window.
 ///
@@ -28,6 +28,7 @@ pub struct KvCache {
     mask: HeadMask,
     window: Window,
     lengths: Vec<usize>,
+    expected: Vec<usize>,
     capacity: usize,
     pub(crate) layers: Vec<LayerCache>,
 }
@@ -65,6 +66,7 @@ impl KvCache {
             mask: mask.clone(),
             window,
             lengths: vec![0; rows],
+            expected: vec![0; rows],
             capacity: 0,
             layers: layer_runs(config, mask, window)
                 .into_iter()
@@ -118,9 +120,25 @@ impl KvCache {
         Ok(())
     }
 
+    /// Says how long text `row` is going to be, before it is read in pieces.
+    ///
+    /// It matters to models whose rotary frequencies depend on the length of the text (`dynamic`, `longrope`): all pieces
+    /// are then computed as the whole text would be in one pass. Without it, each piece takes the length so far, as
+    /// transformers does, and what is stored keeps the frequencies of its own pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where there is no such text.
+    pub fn expect_length(&mut self, row: usize, length: usize) -> Result<(), Error> {
+        self.check_row(row)?;
+        self.expected[row] = length;
+        Ok(())
+    }
+
     /// Forgets all texts; the memory stays.
     pub fn reset(&mut self) {
         self.lengths.fill(0);
+        self.expected.fill(0);
     }
 
     /// A copy that goes its own way from here: many questions about one document.
@@ -133,6 +151,7 @@ impl KvCache {
             mask: self.mask.clone(),
             window: self.window,
             lengths: self.lengths.clone(),
+            expected: self.expected.clone(),
             capacity: self.capacity,
             layers: self.layers.iter().map(layer).collect(),
         }
@@ -146,13 +165,8 @@ impl KvCache {
     /// position would see: a ring forgets position p when p + W + S positions are stored, so a text longer than its
     /// rings can only be cut to nothing.
     pub fn truncate(&mut self, row: usize, length: usize) -> Result<(), Error> {
-        let Some(&stored) = self.lengths.get(row) else {
-            return Err(Error::input(
-                "row",
-                format!("below {}", self.lengths.len()),
-                row,
-            ));
-        };
+        self.check_row(row)?;
+        let stored = self.lengths[row];
         let smallest = self
             .stores()
             .filter_map(Store::rule)
@@ -169,6 +183,25 @@ impl KvCache {
         }
         self.lengths[row] = length;
         Ok(())
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), Error> {
+        if row < self.lengths.len() {
+            return Ok(());
+        }
+        let expected = format!("below {}", self.lengths.len());
+        Err(Error::input("row", expected, row))
+    }
+
+    /// What a pass reads that adds `new` tokens to each text.
+    pub(crate) fn stretches(&self, new: &[usize]) -> Vec<Stretch> {
+        let of_text = |((&start, &count), &expected): ((&usize, &usize), &usize)| Stretch {
+            start,
+            count,
+            length: expected.max(start + count),
+        };
+        let stored = self.lengths.iter().zip(new).zip(&self.expected);
+        stored.map(of_text).collect()
     }
 
     /// Makes room for `new` more tokens of each text: doubling, so that growth costs O(1) a token.

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::linear::Linear;
 use crate::mask::{HeadMask, Window};
 use crate::norm::RmsNorm;
-use crate::plan::{Pass, Run, layer_runs};
+use crate::plan::{Pass, Run, Stretch, layer_runs};
 
 pub use load::LoadOptions;
 
@@ -84,7 +84,7 @@ impl Decoder {
         mask.check(self.config.layers, self.config.groups)?;
         self.check_length(length)?;
         let layers = layer_runs(&self.config, mask, window);
-        let pass = self.pass(&vec![(0, length); batch], &layers);
+        let pass = self.pass(&vec![Stretch::whole(length); batch], &layers);
         let mut hidden = self.embed(&ids.flatten(0, 1));
         for (block, runs) in self.layers.iter().zip(&layers) {
             hidden = block.forward(&hidden, runs, &pass, None);
@@ -167,14 +167,9 @@ impl Decoder {
         }
         let counts: Vec<usize> = tokens.iter().map(|list| list.len()).collect();
         let ids = self.ids(&tokens.concat())?;
-        let texts: Vec<(usize, usize)> = cache
-            .lengths()
-            .iter()
-            .copied()
-            .zip(counts.iter().copied())
-            .collect();
-        for (start, count) in &texts {
-            self.check_length(start + count)?;
+        let texts = cache.stretches(&counts);
+        for text in &texts {
+            self.check_length(text.start + text.count)?;
         }
         cache.grow(&counts)?;
         let rules = cache
@@ -199,7 +194,7 @@ impl Decoder {
     }
 
     /// A pass over whole texts, for the heads of `layers`.
-    pub(crate) fn pass(&self, texts: &[(usize, usize)], layers: &[Vec<Run>]) -> Pass {
+    pub(crate) fn pass(&self, texts: &[Stretch], layers: &[Vec<Run>]) -> Pass {
         let rules = layers.iter().flatten().map(|run| run.rule);
         let span = |_: Rule, _, length| Span::whole(length);
         Pass::new(&self.config, texts, rules, span, (self.kind, self.device))

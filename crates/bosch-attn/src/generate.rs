@@ -49,6 +49,7 @@ impl Decoder {
         // One text after the other: the first pass of a prompt is bound by arithmetic, so that a batch gains nothing.
         let mut next: Vec<Option<u32>> = vec![None; prompts.len()];
         for (text, prompt) in prompts.iter().enumerate() {
+            cache.expect_length(text, prompt.len())?;
             for piece in prompt.chunks(PREFILL_CHUNK) {
                 let mut tokens: Vec<&[u32]> = vec![&[]; prompts.len()];
                 tokens[text] = piece;

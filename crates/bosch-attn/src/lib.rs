@@ -65,7 +65,9 @@ pub use tch;
 pub use crate::answer::Sample;
 pub use crate::cache::KvCache;
 pub use crate::chat::{ChatEnd, ChatTemplate, Message};
-pub use crate::config::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
+pub use crate::config::{
+    Activation, Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling,
+};
 pub use crate::decoder::{Decoder, LoadOptions};
 pub use crate::device::best_device;
 pub use crate::error::{Error, TensorProblem};

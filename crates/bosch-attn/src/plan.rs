@@ -54,6 +54,26 @@ pub(crate) fn layer_runs(config: &ModelConfig, mask: &HeadMask, window: Window) 
         .collect()
 }
 
+/// What a pass is to read of one text: `count` tokens from position `start` on. `length` is what the rotary embedding takes
+/// for the text's length, where its frequencies depend on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) start: usize,
+    pub(crate) count: usize,
+    pub(crate) length: usize,
+}
+
+impl Stretch {
+    /// A text of `length` tokens in one pass.
+    pub(crate) fn whole(length: usize) -> Self {
+        Self {
+            start: 0,
+            count: length,
+            length,
+        }
+    }
+}
+
 /// The tokens of one text in a pass: `count` ≥ 1 tokens from position `start` on, at `offset` among all tokens of the
 /// pass; `text` is the text's place in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,25 +95,25 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// A pass over texts given as (start, count), for heads that follow any of `rules`; a text without tokens waits.
+    /// A pass over stretches of texts, for heads that follow any of `rules`; a text without tokens waits.
     ///
     /// `span` says which keys stand ready for a rule and a text: all of them, or what a cache keeps.
     pub(crate) fn new(
         config: &ModelConfig,
-        texts: &[(usize, usize)],
+        texts: &[Stretch],
         rules: impl IntoIterator<Item = Rule>,
         span: impl Fn(Rule, usize, usize) -> Span,
         (kind, device): (Kind, Device),
     ) -> Self {
         let mut offset = 0;
-        let rows = texts.iter().enumerate().map(|(text, &(start, count))| {
+        let rows = texts.iter().enumerate().map(|(text, stretch)| {
             let row = Row {
                 text,
                 offset,
-                start,
-                count,
+                start: stretch.start,
+                count: stretch.count,
             };
-            offset += count;
+            offset += stretch.count;
             row
         });
         let rows: Vec<Row> = rows.filter(|row| row.count > 0).collect();
@@ -124,7 +144,7 @@ impl Pass {
         let span = |_, _, _| Span::tail(length, tail);
         Self {
             tail: Some(tail),
-            ..Self::new(config, &[(0, length)], rules, span, options)
+            ..Self::new(config, &[Stretch::whole(length)], rules, span, options)
         }
     }
 

@@ -8,6 +8,7 @@ use std::f64::consts::TAU;
 use tch::{Device, Kind, Tensor};
 
 use crate::config::{RopeConfig, RopeScaling};
+use crate::plan::Stretch;
 
 /// Cosines and signed sines for some tokens, each `[N, 1, d]`.
 #[derive(Debug)]
@@ -17,23 +18,22 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// For the tokens of texts given as (start, count), one after the other. Where the frequencies depend on the length of
-    /// a text (dynamic, longrope), it is start + count.
+    /// For the tokens of some texts, one text after the other.
     pub(crate) fn new(
         rope: &RopeConfig,
         head_dim: usize,
-        spans: &[(usize, usize)],
+        texts: &[Stretch],
         kind: Kind,
         device: Device,
     ) -> Self {
-        let tokens: usize = spans.iter().map(|(_, count)| count).sum();
+        let tokens: usize = texts.iter().map(|text| text.count).sum();
         let (mut cos, mut sin) = (
             Vec::with_capacity(tokens * head_dim),
             Vec::with_capacity(tokens * head_dim),
         );
-        for (start, count) in spans {
-            let (frequencies, scale) = frequencies(rope, head_dim, start + count);
-            for position in *start..start + count {
+        for text in texts {
+            let (frequencies, scale) = frequencies(rope, head_dim, text.length);
+            for position in text.start..text.start + text.count {
                 let angles = frequencies
                     .iter()
                     .map(|frequency| frequency * position as f64);
@@ -162,4 +162,37 @@ fn yarn_ramp(
     let (low, high) = (low.max(0.0), high.min(d - 1.0));
     let width = if high == low { 0.001 } else { high - low };
     move |i| ((i - low) / width).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ModelConfig;
+
+    /// `tests/data/make_rope.py` makes the file.
+    #[test]
+    fn frequencies_are_those_of_transformers() {
+        let cases: serde_json::Value =
+            serde_json::from_str(include_str!("../tests/data/rope.json")).unwrap();
+        for case in cases.as_array().unwrap() {
+            let config = serde_json::json!({
+                "model_type": "llama", "hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 1,
+                "num_attention_heads": 4, "head_dim": 12, "vocab_size": 10, "max_position_embeddings": 64,
+                "rope_parameters": case["rope_parameters"],
+            });
+            let config = ModelConfig::from_json(&config.to_string(), "config.json").unwrap();
+            let length = case["length"].as_u64().unwrap() as usize;
+            let (found, scale) = frequencies(&config.rope, 12, length);
+            let expected = case["frequencies"].as_array().unwrap();
+            assert_eq!(found.len(), expected.len());
+            let expected = expected.iter().chain([&case["attention_factor"]]);
+            for (found, expected) in found.iter().chain([&scale]).zip(expected) {
+                let expected = expected.as_f64().unwrap();
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-5,
+                    "{case}: {found}, {expected}"
+                );
+            }
+        }
+    }
 }

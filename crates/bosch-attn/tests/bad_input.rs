@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use bosch_attn::tch::{Device, Kind, Tensor};
 use bosch_attn::{
     Decoder, Error, Generation, HeadMask, LoadOptions, ModelConfig, PrefixScorer,
-    SafetensorsFolder, Sample, TensorProblem, Window,
+    SafetensorsFolder, Sample, TensorProblem, Window, check_finite,
 };
 use common::{Fixture, folder};
 use tempfile::TempDir;
@@ -32,19 +32,6 @@ fn edit(path: PathBuf, from: &str, to: &str) {
 
 fn load_error(folder: &Path) -> Error {
     Decoder::from_folder(folder).unwrap_err()
-}
-
-fn config_error(changes: &[(&str, &str)]) -> String {
-    let mut config: serde_json::Value = serde_json::from_str(
-        &fs::read_to_string(folder("llama-tied").join("config.json")).unwrap(),
-    )
-    .unwrap();
-    for (key, value) in changes {
-        config[key] = serde_json::from_str(value).unwrap();
-    }
-    let error = ModelConfig::from_json(&config.to_string(), "config.json").unwrap_err();
-    assert!(matches!(error, Error::Config { .. }), "{error}");
-    error.to_string()
 }
 
 #[test]
@@ -132,8 +119,9 @@ fn shards_that_are_not_there_are_all_named() {
     assert!(!text.contains("model-00002-of-00003"), "{text}");
 }
 
+/// Files that the index does not name are not read (candle #2079, mlx-vlm PR 1464).
 #[test]
-fn stray_shards_are_ignored() {
+fn candle_2079_stray_shards_are_ignored() {
     let copy = copy("llama3-rope");
     fs::write(
         copy.path().join("model-00004-of-00004.safetensors"),
@@ -202,92 +190,35 @@ fn tensors_that_are_missing_or_misshapen_are_listed_at_once() {
     );
 }
 
+/// NaN weights are found on request, with their names and numbers.
 #[test]
-fn configurations_outside_the_supported_are_refused_by_key_and_value() {
-    for (changes, parts) in [
-        (
-            &[("model_type", "\"gpt2\"")][..],
-            &["model_type", "gpt2", "llama, qwen2"][..],
-        ),
-        (
-            &[("hidden_act", "\"gelu\"")],
-            &["hidden_act", "gelu", "silu"],
-        ),
-        (
-            &[("rope_parameters", "{\"rope_type\": \"su\", \"factor\": 4}")],
-            &["rope_type", "su", "yarn"],
-        ),
-        (
-            &[
-                ("rope_parameters", "null"),
-                ("rope_scaling", "{\"type\": \"mrope\"}"),
-            ],
-            &["rope_type", "mrope"],
-        ),
-        (
-            &[
-                ("rope_parameters", "null"),
-                ("rope_scaling", "{\"factor\": 2}"),
-            ],
-            &["rope_type", "nothing"],
-        ),
-        (
-            &[(
-                "rope_parameters",
-                "{\"rope_type\": \"yarn\", \"factor\": 0.5}",
-            )],
-            &["factor", "0.5"],
-        ),
-        (
-            &[(
-                "rope_parameters",
-                "{\"rope_type\": \"longrope\", \"short_factor\": [1], \"long_factor\": [1]}",
-            )],
-            &["short_factor", "4 positive numbers"],
-        ),
-        (
-            &[("num_key_value_heads", "4")],
-            &["num_key_value_heads", "divisor", "6"],
-        ),
-        (&[("num_hidden_layers", "0")], &["num_hidden_layers", "0"]),
-        (
-            &[("num_hidden_layers", "1e300")],
-            &["num_hidden_layers", "whole number"],
-        ),
-        (
-            &[("num_hidden_layers", "99999999999")],
-            &["num_hidden_layers", "99999999999"],
-        ),
-        (&[("hidden_size", "-48")], &["hidden_size", "-48"]),
-        (&[("hidden_size", "null")], &["hidden_size", "nothing"]),
-        (&[("head_dim", "7")], &["head_dim", "even"]),
-        (&[("rms_norm_eps", "0")], &["rms_norm_eps"]),
-        (&[("vocab_size", "\"many\"")], &["vocab_size", "many"]),
-        (
-            &[("partial_rotary_factor", "0.5")],
-            &["partial_rotary_factor", "0.5"],
-        ),
-        (
-            &[
-                ("model_type", "\"qwen3_moe\""),
-                ("num_experts_per_tok", "200"),
-            ],
-            &["num_experts_per_tok", "200"],
-        ),
-    ] {
-        let text = config_error(changes);
-        for part in parts {
-            assert!(text.contains(part), "{changes:?}: {text}");
+fn weights_that_are_not_finite_are_found_on_request() {
+    let copy = copy("llama-tied");
+    let path = copy.path().join("model.safetensors");
+    let source = SafetensorsFolder::open(copy.path()).unwrap();
+    let specs = ModelConfig::from_file(copy.path().join("config.json"))
+        .unwrap()
+        .tensors();
+    check_finite(&source, &specs).unwrap();
+    let mut tensors = Tensor::read_safetensors(&path).unwrap();
+    for (name, tensor) in &mut tensors {
+        match name.as_str() {
+            "model.norm.weight" => drop(tensor.fill_(f64::NAN)),
+            "model.embed_tokens.weight" => drop(tensor.get(3).fill_(f64::INFINITY)),
+            _ => {}
         }
     }
-    assert!(matches!(
-        ModelConfig::from_json("[1]", "c"),
-        Err(Error::Format { .. })
-    ));
-    assert!(matches!(
-        ModelConfig::from_json("{\"model", "c"),
-        Err(Error::Format { .. })
-    ));
+    Tensor::write_safetensors(&tensors, &path).unwrap();
+    let source = SafetensorsFolder::open(copy.path()).unwrap();
+    let Error::Tensors { problems, .. } = check_finite(&source, &specs).unwrap_err() else {
+        panic!("not the error of tensors")
+    };
+    let problem = |name: &str| TensorProblem::NotFinite {
+        name: name.into(),
+        count: 48,
+    };
+    let expected = ["model.embed_tokens.weight", "model.norm.weight"].map(problem);
+    assert_eq!(problems, expected);
 }
 
 #[test]

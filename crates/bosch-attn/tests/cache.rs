@@ -4,8 +4,10 @@
 mod common;
 
 use bosch_attn::tch::Tensor;
-use bosch_attn::{Error, HeadMask, KvCache, Window};
-use common::{Fixture, difference};
+use bosch_attn::{
+    Decoder, Error, HeadMask, KvCache, LoadOptions, RopeScaling, SafetensorsFolder, Window,
+};
+use common::{Fixture, difference, folder};
 
 fn window(window: usize, sinks: usize) -> Window {
     Window::new(window, sinks).unwrap()
@@ -167,6 +169,45 @@ fn a_specialised_decoder_has_the_logits_of_the_old_one() {
             assert!(mask.rows().all(<[bool]>::is_sorted));
             let logits = decoder.logits(&fixture.ids, &mask, case.window).unwrap();
             assert!(difference(&logits, &case.logits) < 2e-4, "{name}");
+        }
+    }
+}
+
+/// Dynamic and longrope frequencies depend on the length of a text; a cache that knows it computes each piece as the whole
+/// text in one pass.
+#[test]
+fn pieces_of_an_expected_length_are_the_whole_text() {
+    let factors = |by: f64| (0..4).map(|i| 1.0 + by * f64::from(i)).collect();
+    for scaling in [
+        RopeScaling::Dynamic {
+            factor: 2.0,
+            original: 16,
+        },
+        RopeScaling::LongRope {
+            short: factors(0.1),
+            long: factors(0.9),
+            original: 16,
+            attention_factor: 1.1,
+        },
+    ] {
+        let fixture = Fixture::load("llama-tied");
+        let mut config = fixture.decoder.config().clone();
+        config.rope.scaling = scaling;
+        let source = SafetensorsFolder::open(folder("llama-tied")).unwrap();
+        let decoder = Decoder::load(config, &source, LoadOptions::new()).unwrap();
+        let expected = decoder
+            .logits(&fixture.ids, &mixed(), window(8, 2))
+            .unwrap()
+            .get(0);
+        for chunk in [1, 7, 40] {
+            let mut cache = decoder.cache(&mixed(), window(8, 2), 1).unwrap();
+            cache.expect_length(0, 48).unwrap();
+            let pieces: Vec<Tensor> = fixture.texts()[0]
+                .chunks(chunk)
+                .map(|piece| decoder.extend(&mut cache, &[piece]).unwrap())
+                .collect();
+            let error = difference(&Tensor::cat(&pieces, 0), &expected);
+            assert!(error < 1e-4, "chunk {chunk}: {error}");
         }
     }
 }

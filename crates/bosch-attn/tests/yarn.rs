@@ -31,3 +31,50 @@ fn factors_below_one_are_refused() {
         assert!(config.clone().with_yarn(factor).is_err(), "{factor}");
     }
 }
+
+/// Whatever scaling a model has, YaRN takes its place and counts from the positions before that scaling.
+#[test]
+fn yarn_takes_the_place_of_any_other_scaling() {
+    let mut config = ModelConfig::from_file(folder("llama-tied").join("config.json")).unwrap();
+    config.max_positions = 256;
+    let plain = config.clone().with_yarn(2.0).unwrap();
+    assert_eq!(plain.max_positions, 512);
+    let half = config.head_dim / 2;
+    for (scaling, original) in [
+        (RopeScaling::Linear { factor: 4.0 }, 256),
+        (
+            RopeScaling::Dynamic {
+                factor: 4.0,
+                original: 256,
+            },
+            256,
+        ),
+        (
+            RopeScaling::Llama3 {
+                factor: 8.0,
+                low: 1.0,
+                high: 4.0,
+                original: 64,
+            },
+            64,
+        ),
+        (
+            RopeScaling::LongRope {
+                short: vec![1.0; half],
+                long: vec![2.0; half],
+                original: 64,
+                attention_factor: 1.2,
+            },
+            64,
+        ),
+        (plain.rope.scaling.clone(), 256),
+    ] {
+        let mut scaled = config.clone();
+        scaled.rope.scaling = scaling;
+        let scaled = scaled.with_yarn(2.0).unwrap();
+        assert_eq!(scaled.max_positions, 2 * original);
+        if original == 256 {
+            assert_eq!(scaled, plain);
+        }
+    }
+}

@@ -220,4 +220,44 @@ mod tests {
             }
         }
     }
+
+    /// The slots begin as NaN, and the keys are their own positions: what comes back is what the span promises.
+    #[test]
+    fn keys_are_those_of_the_span_and_never_uninitialised() {
+        let run = Run {
+            first: 0,
+            count: 1,
+            rule: None,
+            swa: true,
+            rank: 0,
+        };
+        for (w, s) in [(1, 0), (1, 2), (4, 0), (4, 3), (7, 30)] {
+            let rule = Window::new(w, s).ok();
+            for chunk in [1, 2, 3, 5, 11] {
+                let mut store = Store::new(rule, (1, 1, 1), (Kind::Float, Device::Cpu));
+                store.resize(60).unwrap();
+                let _ = store.k.fill_(f64::NAN);
+                for start in (0..50).step_by(chunk) {
+                    let new = Tensor::arange_start(
+                        start as i64,
+                        (start + chunk) as i64,
+                        (Kind::Float, Device::Cpu),
+                    );
+                    let new = new.reshape([1, 1, -1, 1]);
+                    let (keys, _) = store.extend(&run, 0, start, (new.shallow_clone(), new));
+                    let mut found =
+                        Vec::<f64>::try_from(keys.flatten(0, 3).to_kind(Kind::Double)).unwrap();
+                    let span = cached_span(rule, start, chunk);
+                    let expected: Vec<f64> = (0..span.sinks)
+                        .chain(span.first..start + chunk)
+                        .map(|position| position as f64)
+                        .collect();
+                    if chunk == 1 {
+                        found.sort_by(f64::total_cmp); // one query sees every slot, in whatever order
+                    }
+                    assert_eq!(found, expected, "W = {w}, S = {s}, {chunk} after {start}");
+                }
+            }
+        }
+    }
 }

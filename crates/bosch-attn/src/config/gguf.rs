@@ -3,7 +3,7 @@
 //! Keys: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>; what the files leave out is taken from the tensors
 //! that they have (biases, tied embeddings, experts) and from llama.cpp's rules for each architecture.
 
-use super::{Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
+use super::{Activation, Architecture, Biases, ModelConfig, MoeConfig, RopeConfig, RopeScaling};
 use crate::error::Error;
 use crate::gguf::{GgufFile, Metadata};
 
@@ -105,6 +105,7 @@ impl<'a> Reader<'a> {
             head_dim,
             hidden,
             intermediate: self.intermediate(moe.as_ref())?,
+            activation: Activation::Silu,
             vocab: self.vocab()?,
             norm_eps: self.metadata.required(
                 &self.key(epsilon),

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::fields::Fields;
-use super::{Architecture, Biases, ModelConfig, MoeConfig};
+use super::{Activation, Architecture, Biases, ModelConfig, MoeConfig};
 use crate::error::Error;
 
 impl ModelConfig {
@@ -66,7 +66,6 @@ fn read(fields: &Fields) -> Result<ModelConfig, Error> {
             Architecture::Mistral => 131_072,
             _ => 32_768,
         });
-    fields.only("hidden_act", "silu")?;
     if layers > 10_000 {
         return Err(fields.error("num_hidden_layers", "1 to 10000", layers));
     }
@@ -75,32 +74,19 @@ fn read(fields: &Fields) -> Result<ModelConfig, Error> {
         layers,
         query_heads,
         groups: fields.size("num_key_value_heads")?.unwrap_or(query_heads),
-        head_dim: match (fields.size("head_dim")?, architecture) {
-            (Some(size), _) => size,
-            (None, Architecture::Qwen3 | Architecture::Qwen3Moe) => 128,
-            (None, _) if query_heads > 0 && hidden.is_multiple_of(query_heads) => {
-                hidden / query_heads
-            }
-            (None, _) => {
-                return Err(fields.error(
-                    "hidden_size",
-                    format!("a multiple of num_attention_heads = {query_heads}"),
-                    hidden,
-                ));
-            }
-        },
+        head_dim: head_dim(fields, architecture, hidden, query_heads)?,
         hidden,
         intermediate: fields.required("intermediate_size")?,
+        activation: activation(fields)?,
         vocab: fields.required("vocab_size")?,
         norm_eps: fields.number("rms_norm_eps")?.unwrap_or(1e-6),
         rope: rope::read(fields, max_positions)?,
         tied_embeddings: fields.flag("tie_word_embeddings")?.unwrap_or(false),
         biases: biases(fields, architecture)?,
         own_windows: own_windows(fields, architecture, layers)?,
-        moe: if architecture == Architecture::Qwen3Moe {
-            Some(moe(fields, layers)?)
-        } else {
-            None
+        moe: match architecture {
+            Architecture::Qwen3Moe => moe(fields, layers)?,
+            _ => None,
         },
         max_positions,
         bos: fields.tokens("bos_token_id")?.first().copied(),
@@ -117,6 +103,28 @@ fn architecture(fields: &Fields) -> Result<Architecture, Error> {
             let known = Architecture::ALL.map(Architecture::model_type).join(", ");
             fields.error("model_type", format!("one of {known}"), format!("{name:?}"))
         })
+}
+
+fn head_dim(
+    fields: &Fields,
+    architecture: Architecture,
+    hidden: usize,
+    query_heads: usize,
+) -> Result<usize, Error> {
+    match (fields.size("head_dim")?, architecture) {
+        (Some(size), _) => Ok(size),
+        (None, Architecture::Qwen3) => Ok(128),
+        (None, Architecture::Llama) if query_heads > 0 && !hidden.is_multiple_of(query_heads) => {
+            let expected = format!("a multiple of num_attention_heads = {query_heads}");
+            Err(fields.error("hidden_size", expected, hidden))
+        }
+        (None, _) => Ok(hidden.checked_div(query_heads).unwrap_or_default()),
+    }
+}
+
+fn activation(fields: &Fields) -> Result<Activation, Error> {
+    let name = fields.text("hidden_act")?.unwrap_or("silu");
+    Activation::from_name(name).ok_or_else(|| fields.error("hidden_act", Activation::KNOWN, name))
 }
 
 fn biases(fields: &Fields, architecture: Architecture) -> Result<Biases, Error> {
@@ -191,11 +199,15 @@ fn sliding_layers(fields: &Fields, layers: usize) -> Result<Vec<bool>, Error> {
         .collect()
 }
 
-fn moe(fields: &Fields, layers: usize) -> Result<MoeConfig, Error> {
+/// The mixture of experts; `None` where the configuration says that there are none.
+fn moe(fields: &Fields, layers: usize) -> Result<Option<MoeConfig>, Error> {
     let experts = match fields.size("num_experts")? {
         Some(experts) => experts,
         None => fields.size("num_local_experts")?.unwrap_or(128),
     };
+    if experts == 0 {
+        return Ok(None);
+    }
     let step = fields.size("decoder_sparse_step")?.unwrap_or(1).max(1);
     let dense: Vec<usize> = match fields.list("mlp_only_layers")? {
         Some(list) => list
@@ -204,7 +216,7 @@ fn moe(fields: &Fields, layers: usize) -> Result<MoeConfig, Error> {
             .collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
-    Ok(MoeConfig {
+    Ok(Some(MoeConfig {
         experts,
         experts_per_token: fields.size("num_experts_per_tok")?.unwrap_or(8),
         intermediate: fields.size("moe_intermediate_size")?.unwrap_or(768),
@@ -212,5 +224,5 @@ fn moe(fields: &Fields, layers: usize) -> Result<MoeConfig, Error> {
         sparse_layers: (0..layers)
             .map(|layer| !dense.contains(&layer) && (layer + 1).is_multiple_of(step))
             .collect(),
-    })
+    }))
 }

@@ -100,19 +100,14 @@ impl Decoder {
             options,
         };
         let embedding = reader.read("model.embed_tokens.weight")?;
+        let head = Linear {
+            weight: reader.head(&embedding)?,
+            bias: None,
+        };
         let layers = (0..config.layers)
             .map(|layer| reader.block(layer))
             .collect::<Result<_, _>>()?;
         let norm = reader.norm("model.norm.weight")?;
-        let head = if config.tied_embeddings {
-            embedding.shallow_clone()
-        } else {
-            reader.read("lm_head.weight")?
-        };
-        let head = Linear {
-            weight: head,
-            bias: None,
-        };
         Ok(Self {
             kind,
             device,
@@ -136,6 +131,21 @@ impl Reader<'_> {
     fn read(&self, name: &str) -> Result<Tensor, Error> {
         self.source
             .read(name, self.options.kind, self.options.device)
+    }
+
+    /// The embedding where it is tied, unless the file has a head of its own with other values: transformers then goes by
+    /// the file.
+    fn head(&self, embedding: &Tensor) -> Result<Tensor, Error> {
+        const NAME: &str = "lm_head.weight";
+        let tied = self.config.tied_embeddings;
+        if tied && self.source.shape(NAME) != Some(embedding.size()) {
+            return Ok(embedding.shallow_clone());
+        }
+        let head = self.read(NAME)?;
+        Ok(match tied && head == *embedding {
+            true => embedding.shallow_clone(),
+            false => head,
+        })
     }
 
     fn norm(&self, name: &str) -> Result<RmsNorm, Error> {
@@ -238,6 +248,7 @@ impl Reader<'_> {
             gate: part("gate_proj")?,
             up: part("up_proj")?,
             down: part("down_proj")?,
+            activation: self.config.activation,
         })
     }
 

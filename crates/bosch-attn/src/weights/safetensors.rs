@@ -16,8 +16,9 @@ use crate::error::{Error, TensorProblem};
 const INDEX: &str = "model.safetensors.index.json";
 const SINGLE: &str = "model.safetensors";
 
-/// Elements that are copied at once: what is held beside the weights themselves.
-const PIECE: usize = 1 << 20;
+/// Elements that are copied at once: what is held beside the weights themselves. Few, as the allocator leaves a hole of that
+/// size behind many tensors.
+const PIECE: usize = 1 << 16;
 
 /// The weights of a Hugging Face folder: `model.safetensors`, or the shards that `model.safetensors.index.json` lists.
 ///

@@ -36,6 +36,11 @@ impl<'a> Fields<'a> {
         Error::config(self.origin, key, expected, found)
     }
 
+    /// Whether there are no keys.
+    pub(super) fn is_empty(&self) -> bool {
+        self.object.is_empty()
+    }
+
     /// Whether the key is there at all, `null` included.
     pub(super) fn has(&self, key: &str) -> bool {
         self.object.contains_key(key)
@@ -111,14 +116,6 @@ impl<'a> Fields<'a> {
                 .ok_or_else(|| self.error(key, "a list", short(value)))
         };
         Ok(self.get(key).map(list).transpose()?.map(Vec::as_slice))
-    }
-
-    /// Refuses any value of the string `key` but `supported`; absent is fine.
-    pub(super) fn only(&self, key: &str, supported: &str) -> Result<(), Error> {
-        match self.text(key)? {
-            Some(value) if value != supported => Err(self.error(key, supported, value)),
-            _ => Ok(()),
-        }
     }
 
     /// One token id, a list of them, or none.

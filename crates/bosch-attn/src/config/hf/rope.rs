@@ -9,39 +9,34 @@ use crate::error::Error;
 const KNOWN: &str = "one of default, linear, dynamic, yarn, llama3, longrope";
 
 pub(super) fn read(top: &Fields, max_positions: usize) -> Result<RopeConfig, Error> {
-    let parameters = top.inner("rope_parameters")?;
-    let scaling = top.inner("rope_scaling")?;
-    let theta = match &parameters {
-        Some(fields) => fields.number("rope_theta")?,
-        None => None,
+    // Where a file has both forms, transformers takes the old one.
+    let chosen = match top.inner("rope_scaling")? {
+        Some(scaling) if !scaling.is_empty() => Some(scaling),
+        _ => top.inner("rope_parameters")?,
     };
-    let theta = theta.or(top.number("rope_theta")?).unwrap_or(10_000.0);
-    let scaling = match parameters.or(scaling) {
-        Some(fields) => read_scaling(top, &fields, max_positions)?,
-        None => RopeScaling::None,
+    let inner = |key: &str| match &chosen {
+        Some(fields) => fields.number(key),
+        None => Ok(None),
     };
-    for fields in [Some(top), top.inner("rope_parameters")?.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        match fields.number("partial_rotary_factor")? {
-            Some(part) if part != 1.0 => {
-                return Err(fields.error("partial_rotary_factor", "1", part));
-            }
-            _ => {}
-        }
+    let theta = inner("rope_theta")?.or(top.number("rope_theta")?);
+    let partial = inner("partial_rotary_factor")?.or(top.number("partial_rotary_factor")?);
+    if let Some(part) = partial.filter(|part| *part != 1.0) {
+        return Err(top.error("partial_rotary_factor", "1", part));
     }
-    Ok(RopeConfig { theta, scaling })
+    Ok(RopeConfig {
+        theta: theta.unwrap_or(10_000.0),
+        scaling: match &chosen {
+            Some(fields) => read_scaling(top, fields, max_positions)?,
+            None => RopeScaling::None,
+        },
+    })
 }
 
 fn read_scaling(top: &Fields, fields: &Fields, max_positions: usize) -> Result<RopeScaling, Error> {
     let kind = fields.text("rope_type")?.or(fields.text("type")?);
-    let original = match fields.size("original_max_position_embeddings")? {
-        Some(original) => original,
-        None => top
-            .size("original_max_position_embeddings")?
-            .unwrap_or(max_positions),
-    };
+    let key = "original_max_position_embeddings";
+    let original = top.size(key)?.or(fields.size(key)?);
+    let original = original.unwrap_or(max_positions);
     let required = |key: &str| {
         fields
             .number(key)?
@@ -72,6 +67,7 @@ fn read_scaling(top: &Fields, fields: &Fields, max_positions: usize) -> Result<R
         }),
         Some("longrope") => read_longrope(fields, max_positions, original),
         Some(other) => Err(fields.error("rope_type", KNOWN, other)),
+        None if !fields.has("factor") => Ok(RopeScaling::None),
         None => Err(fields.error("rope_type", KNOWN, "nothing")),
     }
 }
@@ -114,19 +110,12 @@ fn read_longrope(
             .numbers(key)?
             .ok_or_else(|| fields.error(key, "a list of numbers", "nothing"))
     };
-    let (original_f, stretched) = (
-        original.max(2) as f64,
-        max_positions as f64 / original.max(1) as f64,
-    );
-    let factor = if original == max_positions {
-        fields.number("factor")?.unwrap_or(1.0)
-    } else {
-        stretched
-    };
+    let stretched = max_positions as f64 / original.max(1) as f64;
+    let factor = fields.number("factor")?.unwrap_or(stretched);
     let default = if factor <= 1.0 {
         1.0
     } else {
-        (1.0 + factor.ln() / original_f.ln()).sqrt()
+        (1.0 + factor.ln() / (original.max(2) as f64).ln()).sqrt()
     };
     Ok(RopeScaling::LongRope {
         short: list("short_factor")?,
