@@ -12,11 +12,11 @@
 use std::io::{self, BufRead, Write};
 
 use bosch::core::{
-    Blocks, Evaluator, InvalidInput, Mask, Objective, Portfolio, Space, Trial, from_fn, maximize,
-    try_from_fn,
+    Blocks, Evaluator, Mask, Objective, Portfolio, Space, Trial, from_fn, maximize, try_from_fn,
 };
+use bosch_examples::LayeredHeads;
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::json;
 
 type Fault = Box<dyn std::error::Error>;
 
@@ -54,11 +54,11 @@ fn main() -> Result<(), Fault> {
     let (budget, seed) = (arguments.budget, arguments.seed);
     match &arguments.instance {
         Some(path) => {
-            let instance = Instance::read(path)?;
-            let blocks = Blocks::uniform(instance.layers, instance.heads)?;
-            let space = Space::exactly(blocks.dim(), instance.ones)?;
+            let instance = LayeredHeads::parse(&std::fs::read_to_string(path)?)?;
+            let blocks = instance.blocks();
+            let space = Space::exactly(blocks.dim(), instance.ones())?;
             let objective = from_fn(blocks.dim(), |mask: &Mask| instance.score(mask));
-            let (best, evaluations) = search(objective, &blocks, space, budget, seed)?;
+            let (best, evaluations) = search(objective, blocks, space, budget, seed)?;
             let z = best.mask.to_string();
             println!(
                 "{}",
@@ -106,73 +106,4 @@ fn ask(mask: &Mask) -> io::Result<f64> {
     line.trim()
         .parse()
         .map_err(|_| io::Error::from(io::ErrorKind::UnexpectedEof))
-}
-
-/// A layered-heads instance: converting heads does damage, by weights, by pairs inside a layer up to
-/// the layer's cap, and by pairs of different layers.
-struct Instance {
-    layers: usize,
-    heads: usize,
-    ones: usize,
-    weights: Vec<i64>,
-    caps: Vec<i64>,
-    inside: Vec<[i64; 3]>,
-    across: Vec<[i64; 3]>,
-    half: i64,
-    all: i64,
-    levels: i64,
-}
-
-impl Instance {
-    fn read(path: &str) -> Result<Self, Fault> {
-        let value: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-        if value["format"] != "layered-heads/1" {
-            let found = &value["format"];
-            return Err(InvalidInput::new("format", "layered-heads/1", found).into());
-        }
-        let pairs = |key: &str| serde_json::from_value::<Vec<[i64; 3]>>(value[key].clone());
-        let numbers = |key: &str| serde_json::from_value::<Vec<i64>>(value[key].clone());
-        let number = |key: &str| serde_json::from_value::<i64>(value[key].clone());
-        let count = |key: &str| serde_json::from_value::<usize>(value[key].clone());
-        Ok(Self {
-            layers: count("layers")?,
-            heads: count("heads")?,
-            ones: count("target_ones")?,
-            weights: numbers("w")?,
-            caps: numbers("cap")?,
-            inside: pairs("intra")?,
-            across: [pairs("inter")?, pairs("redundant")?].concat(),
-            half: number("K")?,
-            all: number("d_all")?,
-            levels: number("levels")?,
-        })
-    }
-
-    fn damage(&self, mask: &Mask) -> i64 {
-        let both = |pair: &&[i64; 3]| mask.get(pair[0] as usize) && mask.get(pair[1] as usize);
-        let mut layers = vec![0; self.layers];
-        mask.iter_ones()
-            .for_each(|i| layers[i / self.heads] += self.weights[i]);
-        for pair in self.inside.iter().filter(both) {
-            layers[pair[0] as usize / self.heads] += pair[2];
-        }
-        let capped = layers
-            .iter()
-            .zip(&self.caps)
-            .map(|(damage, &cap)| (*damage).clamp(0, cap));
-        let across = self.across.iter().filter(both).map(|pair| pair[2]);
-        (capped.sum::<i64>() + across.sum::<i64>()).max(0)
-    }
-
-    /// Two products and a division in this order, as the format demands, then the levels.
-    fn score(&self, mask: &Mask) -> f64 {
-        let damage = self.damage(mask);
-        let square = |x: i64| (x * x) as f64;
-        let (half, all, damage) = (square(self.half), square(self.all), square(damage));
-        let score = (half * (all - damage)) / (all * (half + damage));
-        match self.levels {
-            0 => score,
-            levels => (score * levels as f64).floor() / levels as f64,
-        }
-    }
 }

@@ -159,7 +159,8 @@ impl<'a, O: Objective> Evaluator<'a, O> {
                 let found = "a second run on the same evaluator";
                 return Err(InvalidInput::new("trace", "one run for each trace", found).into());
             }
-            let settings = json!({ "search": plan.settings, "context": context });
+            let space = plan.admissible.settings();
+            let settings = json!({ "search": plan.settings, "space": space, "context": context });
             let header = Header::new(dim, plan.seed, settings);
             let (open, records) = Trace::open(path, &header).map_err(Error::widen)?;
             trace = Some(open);

@@ -28,7 +28,7 @@
 //! * [`staged::search`] is the method of the BOSCH paper (arXiv 2604.05942) with what we add to it.
 //! * [`Optimizer`] is the ask/tell interface below it; [`maximize`] runs one solver alone.
 //!
-//! * [`pareto`] finds masks for several ratios in one run.
+//! * [`pareto`] finds masks for several ratios in one run, or the highest ratio that keeps a share of the score.
 //! * [`lns`] is large neighbourhood search from visible, replaceable parts.
 //! * [`StopWhen`] ends a run early; [`from_sync_fn`] and [`Pool`] score a batch on all cores.
 //! * [`Repeated`] and [`Raced`] are for noisy objectives: means, and weak candidates dropped early.

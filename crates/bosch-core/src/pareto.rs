@@ -1,7 +1,8 @@
-//! The trade-off between ratio and score in one run: a mask for each of several ratios.
+//! The trade-off between ratio and score in one run: a mask for each of several ratios, or the highest
+//! ratio that keeps a share of the score.
 //!
-//! The ratios share one screening and one evaluator, and each search starts from the mask of the
-//! ratio below it, completed by what is known of the variables.
+//! The ratios share one evaluator, and each search starts from what the others have evaluated and from
+//! the mask of a ratio near it, completed by what is known of the variables.
 
 use serde::{Deserialize, Serialize};
 use serde_json::to_value;
@@ -16,6 +17,10 @@ use crate::optimizer::{Optimizer, Portfolio, drive};
 use crate::rng::Rng;
 use crate::space::Space;
 use crate::trial::Trial;
+
+mod highest;
+
+pub use highest::{HighestSettings, highest};
 
 /// What a trade-off search is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,9 +92,8 @@ impl Front {
     /// The trial with the most ones that keeps at least the share `kept` of the way from the score of
     /// all ones to that of none; none if no ratio does.
     pub fn most_that_keeps(&self, kept: f64) -> Option<&Trial> {
-        let Anchors { full, all } = self.anchors;
-        let share = |trial: &&Trial| (trial.score - all) / (full - all) >= kept;
-        self.trials.iter().rev().find(share)
+        let least = least(self.anchors, kept);
+        self.trials.iter().rev().find(|trial| trial.score >= least)
     }
 }
 
@@ -122,12 +126,38 @@ pub fn search<O: Objective>(
 ) -> Result<Front, Error<O::Error>> {
     let dim = blocks.dim();
     let counts = settings.check(dim)?;
-    evaluator.start(Plan {
-        budget: settings.budget,
-        seed: settings.seed,
-        settings: to_value(settings).unwrap_or_default(),
-        admissible: Space::any(dim),
-    })?;
+    let anchors = start(
+        evaluator,
+        Plan {
+            budget: settings.budget,
+            seed: settings.seed,
+            settings: to_value(settings).unwrap_or_default(),
+            admissible: Space::any(dim),
+        },
+    )?;
+    let mut trials: Vec<Trial> = Vec::new();
+    for (at, &ones) in counts.iter().enumerate() {
+        let budget = evaluator.remaining() / (counts.len() - at);
+        let near = trials.last().map(|trial| &trial.mask);
+        let (mut solver, space) = solver(evaluator, blocks, ones, (budget, settings.seed), near)?;
+        drive(evaluator, &mut solver, budget, 1)?;
+        trials.extend(best(evaluator.trials(), &space).cloned());
+    }
+    finish(evaluator, anchors, trials)
+}
+
+/// The score that keeps a share of the way from the score of all ones to that of none.
+fn least(Anchors { full, all }: Anchors, kept: f64) -> f64 {
+    all + kept * (full - all)
+}
+
+/// Starts a run of several numbers of ones with the two extreme masks.
+fn start<O: Objective>(
+    evaluator: &mut Evaluator<'_, O>,
+    plan: Plan,
+) -> Result<Anchors, Error<O::Error>> {
+    let dim = plan.admissible.dim();
+    evaluator.start(plan)?;
     let mut extremes = Vec::new();
     for mask in [Mask::zeros(dim), Mask::filled(dim, true)] {
         // Masks only compete with those of as many ones.
@@ -143,24 +173,39 @@ pub fn search<O: Objective>(
         all: all.score,
     };
     RatioPenalty::new(anchors, 1.0, 0.5).map_err(Error::widen)?;
-    let mut trials: Vec<Trial> = Vec::new();
-    for (at, &ones) in counts.iter().enumerate() {
-        let budget = evaluator.remaining() / (counts.len() - at);
-        let name = format!("{ones}-ones");
-        evaluator.stage(&name, budget);
-        let space = Space::exactly(dim, ones)?;
-        evaluator.aim(space.clone());
-        let seed = Rng::stream(settings.seed, &name).bits();
-        let mut solver = Portfolio::new(space.clone(), blocks, budget, seed)?;
-        solver.tell(evaluator.trials());
-        if let Some(below) = trials.last() {
-            let start = grown(&below.mask, &space, solver.expected())?;
-            solver = solver.start_with(&[start]);
-        }
-        drive(evaluator, &mut solver, budget, 1)?;
-        trials.extend(best(evaluator.trials(), &space).cloned());
+    Ok(anchors)
+}
+
+/// Begins a stage for a number of ones: the solver, which knows all trials so far and starts from `near`,
+/// a mask of another number of ones; and its space.
+fn solver<O: Objective>(
+    evaluator: &mut Evaluator<'_, O>,
+    blocks: &Blocks,
+    ones: usize,
+    (budget, seed): (usize, u64),
+    near: Option<&Mask>,
+) -> Result<(Portfolio, Space), Error<O::Error>> {
+    let name = format!("{ones}-ones");
+    evaluator.stage(&name, budget);
+    let space = Space::exactly(blocks.dim(), ones)?;
+    evaluator.aim(space.clone());
+    let seed = Rng::stream(seed, &name).bits();
+    let mut solver = Portfolio::new(space.clone(), blocks, budget, seed)?;
+    solver.tell(evaluator.trials());
+    if let Some(near) = near {
+        let start = adapted(near, &space, solver.expected())?;
+        solver = solver.start_with(&[start]);
     }
-    evaluator.aim(Space::any(dim));
+    Ok((solver, space))
+}
+
+/// Ends such a run.
+fn finish<O: Objective>(
+    evaluator: &mut Evaluator<'_, O>,
+    anchors: Anchors,
+    trials: Vec<Trial>,
+) -> Result<Front, Error<O::Error>> {
+    evaluator.aim(Space::any(evaluator.dim()));
     evaluator.finish();
     Ok(Front {
         trials,
@@ -169,8 +214,9 @@ pub fn search<O: Objective>(
     })
 }
 
-/// A mask of the space that keeps the ones of `mask` and adds those that are expected to harm least.
-fn grown(mask: &Mask, space: &Space, expected: &[f64]) -> Result<Mask, InvalidInput> {
+/// A mask of the space that keeps the ones of `mask` as far as it can, and drops or adds those that are
+/// expected to harm most or least.
+fn adapted(mask: &Mask, space: &Space, expected: &[f64]) -> Result<Mask, InvalidInput> {
     let kept = |i: usize| if mask.get(i) { 1e6 } else { 0.0 };
     let key = |i: usize| kept(i) + expected.get(i).copied().unwrap_or(0.0);
     space.best_by(&(0..mask.len()).map(key).collect::<Vec<f64>>())

@@ -1,5 +1,7 @@
 //! [`Space`]: which masks are admissible, and random ones among them.
 
+use serde_json::{Value, json};
+
 use crate::blocks::Blocks;
 use crate::error::InvalidInput;
 use crate::mask::Mask;
@@ -244,6 +246,16 @@ impl Space {
         Ok(mask)
     }
 
+    /// What a trace records of the space: each variable fixed to 0 or 1 or free, and the sizes and the
+    /// numbers of ones (null if free) of its rules.
+    pub(crate) fn settings(&self) -> Value {
+        let mut fixed: Vec<u8> = self.fixed.to_string().into_bytes();
+        self.variables().for_each(|i| fixed[i] = b'-');
+        let sizes: Vec<usize> = self.rules.iter().map(|rule| rule.variables.len()).collect();
+        let ones: Vec<Option<usize>> = self.rules.iter().map(|rule| rule.ones).collect();
+        json!({ "fixed": String::from_utf8_lossy(&fixed), "sizes": sizes, "ones": ones })
+    }
+
     /// The expected share of ones among the variables that are not fixed.
     pub(crate) fn share(&self) -> f64 {
         let free: usize = self.rules.iter().map(|rule| rule.variables.len()).sum();
@@ -252,6 +264,11 @@ impl Space {
             None => 0.5 * rule.variables.len() as f64,
         };
         self.rules.iter().map(ones).sum::<f64>() / free.max(1) as f64
+    }
+
+    /// The mask whose variables are all at this value, but those that are fixed.
+    pub(crate) fn filled(&self, value: bool) -> Mask {
+        self.with_fixed(&Mask::filled(self.dim(), value))
     }
 
     /// Whether the number of ones is given for all variables that are not fixed.

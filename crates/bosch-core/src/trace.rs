@@ -2,7 +2,8 @@
 //!
 //! The first line is the header (format version, dimension, seed, settings), each further line one
 //! evaluation. A line is written by one call and ends with its line feed, so that after a kill at
-//! any byte only an unterminated last line can be torn; it is dropped and the file cut there.
+//! any byte only an unterminated last line can be torn; it is dropped and the file cut there. What
+//! is no beginning of a record is refused and left alone.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -18,6 +19,9 @@ use crate::mask::Mask;
 mod header;
 
 pub(crate) use header::Header;
+
+/// How each record begins.
+const RECORD_START: &[u8] = b"{\"n\":";
 
 /// What some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -150,6 +154,16 @@ fn parse(path: &Path, bytes: &[u8], header: &Header) -> Result<(Vec<Record>, usi
         }
         records.push(record);
     }
+    let torn = &bytes[good..];
+    if !torn.starts_with(RECORD_START) && !RECORD_START.starts_with(torn) {
+        return Err(Error::Trace {
+            path: path.to_owned(),
+            line: bytes.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            what: "record".to_owned(),
+            expected: "an evaluation as JSON or its beginning".to_owned(),
+            found: shortened(torn),
+        });
+    }
     Ok((records, good))
 }
 
@@ -164,14 +178,15 @@ fn check_header(path: &Path, line: &[u8], header: &Header) -> Result<(), Error> 
         })
     };
     let Ok(found) = serde_json::from_slice::<Value>(line) else {
-        let found = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
-        return fault((
-            "header".to_owned(),
-            "the header of a trace".to_owned(),
-            found,
-        ));
+        let expected = "the header of a trace".to_owned();
+        return fault(("header".to_owned(), expected, shortened(line)));
     };
     header.difference(&found).map_or(Ok(()), fault)
+}
+
+/// The beginning of a line, for messages.
+fn shortened(line: &[u8]) -> String {
+    String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned()
 }
 
 fn to_line(value: &impl Serialize) -> io::Result<String> {
@@ -291,10 +306,16 @@ mod tests {
                 "{\"n\":1,\"mask\":\"000\",\"score\":1e999}\n",
                 "out of range",
             ),
+            ("my notes", "record: expected an evaluation"),
+            ("{\"mask\":\"000\",\"n\"", "record"),
         ] {
             std::fs::write(&path, start.clone() + line).unwrap();
             let text = message(Trace::open(&path, &header(1.0)));
             assert!(text.contains(part) && text.contains("line 2"), "{text}");
+            assert_eq!(
+                std::fs::read_to_string(&path).unwrap(),
+                start.clone() + line
+            );
         }
     }
 

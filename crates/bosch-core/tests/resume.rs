@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use bosch_core::{Evaluator, Mask, from_fn, from_sync_fn};
+use bosch_core::{Evaluator, LocalSearch, Mask, Space, from_fn, from_sync_fn, maximize};
 use common::{SEARCHES, run, score};
 use serde_json::{Value, json};
 
@@ -149,4 +149,24 @@ fn a_trace_of_another_run_is_refused_with_the_difference_named() {
     .unwrap();
     let text = refused("LocalSearch", DIM, BUDGET, 1, context()).unwrap_err();
     assert!(text.contains("bosch_trace: expected 1, found 2"), "{text}");
+}
+
+#[test]
+fn a_trace_of_another_space_is_refused_with_the_difference_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.jsonl");
+    let search = |space: Space| {
+        let mut evaluator = Evaluator::new(from_sync_fn(DIM, score)).with_trace(&path, Value::Null);
+        let mut solver = LocalSearch::new(space.clone(), 1);
+        let best = maximize(&mut evaluator, &mut solver, &space, BUDGET);
+        best.map_err(|error| error.to_string())
+    };
+    let space = |ones: usize| Space::exactly(DIM, ones).unwrap();
+    search(space(6)).unwrap();
+    let text = search(space(5)).unwrap_err();
+    let part = "settings.space.ones: expected [5], found [6]";
+    assert!(text.contains(part), "{text}");
+    let text = search(space(6).fix(&[(1, true)]).unwrap()).unwrap_err();
+    let part = "settings.space.fixed: expected \"-1----------\", found \"------------\"";
+    assert!(text.contains(part), "{text}");
 }

@@ -191,7 +191,7 @@ fn every_search_ends_at_its_target_after_a_stall_or_at_its_time() {
         let whole = evaluations(name, StopWhen::never());
         let target = evaluations(name, StopWhen::never().reached(-12.0));
         assert!(target < whole, "{name}: {target} of {whole}");
-        let stall = evaluations(name, StopWhen::never().stalled(30));
+        let stall = evaluations(name, StopWhen::never().stalled(20));
         assert!(stall < whole, "{name}: {stall} of {whole}");
         let time = evaluations(name, StopWhen::never().lasted(Duration::ZERO));
         assert!(time <= 4, "{name}: a batch is at most 4, here {time}");

@@ -216,5 +216,5 @@ fn a_fault_in_the_middle_is_typed_whatever_the_stage() {
 fn value_stability() {
     let blocks = Blocks::uniform(6, 4).unwrap();
     let outcome = run(&blocks, &StagedSettings::new(0.5, 120).seed(5));
-    assert_eq!(outcome.mask.to_string(), "100011100010101110001011");
+    assert_eq!(outcome.mask.to_string(), "101011000110001110001011");
 }

@@ -148,7 +148,7 @@ fn a_stopped_or_killed_evaluation_goes_on_where_it_was() {
 
     // Half a line, as a killed process leaves it.
     let mut text = std::fs::read_to_string(file.path()).unwrap();
-    text.push_str("{\"task\": \"niah_mul");
+    text.push_str("{\"task\":\"niah_mul");
     std::fs::write(file.path(), text).unwrap();
     let mut model = reader(NOTHING);
     let resumed = evaluate(&mut model, &niah(8), &settings, go_on).unwrap();
@@ -180,6 +180,52 @@ fn a_results_file_cut_at_any_byte_keeps_its_whole_lines_and_is_completed() {
         assert_eq!(resumed, whole, "cut at {cut}");
         assert_eq!(std::fs::read(file.path()).unwrap(), bytes, "cut at {cut}");
     }
+}
+
+#[test]
+fn a_file_that_is_no_results_file_is_refused_and_left_alone() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = EvaluateSettings::default().results(file.path());
+    let task = gsm8k(&["one?"]);
+    evaluate(&mut reader(NOTHING), &task, &settings, go_on).unwrap();
+    let whole = std::fs::read_to_string(file.path()).unwrap();
+    let foreign = [
+        "my notes",
+        "my notes\n",
+        "\n",
+        "[1, 2]",
+        "{\"task\":\"gsm8k\",\"idx",
+        "{\"task\":\"niah\",\"ind",
+        "\0\0\0",
+    ];
+    let after_records = foreign.map(|text| format!("{whole}{text}"));
+    for text in foreign.map(str::to_owned).into_iter().chain(after_records) {
+        std::fs::write(file.path(), &text).unwrap();
+        let error = evaluate(&mut reader(NOTHING), &task, &settings, go_on).unwrap_err();
+        let Error::Format { line, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!(line, if text.starts_with(&whole) { 2 } else { 1 }, "{text}");
+        assert!(error.to_string().contains("gsm8k"), "{error}");
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_results_file_in_use_or_no_regular_file_is_refused() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = EvaluateSettings::default().results(file.path());
+    let task = gsm8k(&["one?"]);
+    evaluate(&mut reader(NOTHING), &task, &settings, |_| {
+        let again = evaluate(&mut reader(NOTHING), &task, &settings, go_on);
+        assert!(matches!(again, Err(Error::Io { .. })));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = EvaluateSettings::default().results(folder.path());
+    let error = evaluate(&mut reader(NOTHING), &task, &settings, go_on).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use bosch_eval::niah::{Depth, Essay, Generator, HaystackKind, NiahConfig, PromptForm, Subtask};
+use bosch_eval::niah::{
+    Depth, Essay, Generator, HaystackKind, NeedleKind, NiahConfig, PromptForm, Subtask,
+};
 use bosch_eval::{BoxError, Error, Prompt};
 
 fn words(prompt: &Prompt) -> Result<usize, BoxError> {
@@ -210,5 +212,122 @@ fn a_tokenizers_error_is_passed_on() {
     let error = generator(NiahConfig::new(Subtask::Single1, 512)).samples(&broken, 1, 0);
     assert!(
         matches!(error, Err(Error::Tokenizer(source)) if source.to_string() == "no vocabulary")
+    );
+}
+
+/// The six parameters of RULER's `synthetic.yaml` in its own words.
+fn ruler(
+    haystack: &str,
+    key: &str,
+    value: &str,
+    [keys, values, queries]: [usize; 3],
+) -> NiahConfig {
+    serde_json::from_value(serde_json::json!({
+        "type_haystack": haystack, "type_needle_k": key, "type_needle_v": value,
+        "num_needle_k": keys, "num_needle_v": values, "num_needle_q": queries,
+        "max_seq_length": 4096, "tokens_to_generate": 128,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn the_subtasks_are_rulers_six_parameters_and_six_of_them_the_papers() {
+    let table = [
+        (
+            "niah_single_1",
+            ruler("noise", "words", "numbers", [1, 1, 1]),
+        ),
+        (
+            "niah_single_2",
+            ruler("essay", "words", "numbers", [1, 1, 1]),
+        ),
+        ("niah_single_3", ruler("essay", "words", "uuids", [1, 1, 1])),
+        (
+            "niah_multikey_1",
+            ruler("essay", "words", "numbers", [4, 1, 1]),
+        ),
+        (
+            "niah_multikey_2",
+            ruler("needle", "words", "numbers", [1, 1, 1]),
+        ),
+        (
+            "niah_multikey_3",
+            ruler("needle", "uuids", "uuids", [1, 1, 1]),
+        ),
+        (
+            "niah_multivalue",
+            ruler("essay", "words", "numbers", [1, 4, 1]),
+        ),
+        (
+            "niah_multiquery",
+            ruler("essay", "words", "numbers", [4, 1, 4]),
+        ),
+    ];
+    for (subtask, (name, config)) in Subtask::ALL.into_iter().zip(table) {
+        assert_eq!(subtask.name(), name);
+        assert_eq!(NiahConfig::new(subtask, 4096), config, "{name}");
+    }
+    let paper = Subtask::PAPER.map(Subtask::name);
+    let expected = [
+        "single_1",
+        "single_2",
+        "single_3",
+        "multikey_1",
+        "multivalue",
+        "multiquery",
+    ];
+    assert_eq!(paper, expected.map(|name| format!("niah_{name}")));
+}
+
+#[test]
+fn every_combination_of_the_six_parameters_is_what_it_says() {
+    let is = |kind: &str, text: &str| match kind {
+        "words" => text.split('-').count() == 2 && !text.contains(char::is_numeric),
+        "numbers" => text.len() == 7 && text.parse::<u32>().is_ok(),
+        _ => text.len() == 36 && text.split('-').count() == 5,
+    };
+    for haystack in ["noise", "essay", "needle"] {
+        for key in ["words", "numbers", "uuids"] {
+            for value in ["words", "numbers", "uuids"] {
+                for counts in [[1, 1, 1], [3, 2, 2], [5, 1, 3], [2, 3, 1]] {
+                    let config = ruler(haystack, key, value, counts);
+                    let [keys, values, queries] = counts;
+                    let sample = generator(config).samples(&words, 1, 2).unwrap().remove(0);
+                    let parts = sample.input.split("One of the special magic ").skip(1);
+                    let needles: Vec<(&str, &str)> = parts
+                        .map(|part| {
+                            let part = part.strip_prefix(&format!("{value} for ")).unwrap();
+                            let (found, rest) = part.split_once(" is: ").unwrap();
+                            (found, rest.split('.').next().unwrap())
+                        })
+                        .collect();
+                    assert!(needles.iter().all(|(k, v)| is(key, k) && is(value, v)));
+                    match haystack {
+                        "needle" => assert!(needles.len() > 100),
+                        _ => assert_eq!(needles.len(), keys * values),
+                    }
+                    assert_eq!(sample.outputs.len(), queries * values);
+                    let hidden =
+                        |output: &String| needles.iter().filter(|(_, v)| v == output).count();
+                    assert!(sample.outputs.iter().all(|output| hidden(output) == 1));
+                    let asked = sample.input.rsplit('\n').next().unwrap();
+                    let named: HashSet<&str> = needles
+                        .iter()
+                        .map(|&(k, _)| k)
+                        .filter(|k| asked.contains(k))
+                        .collect();
+                    assert_eq!(named.len(), queries);
+                    assert_eq!(
+                        sample.input.contains("The grass is green"),
+                        haystack == "noise"
+                    );
+                }
+            }
+        }
+    }
+    let kinds = ruler("essay", "numbers", "words", [1, 1, 1]);
+    assert_eq!(
+        (kinds.key, kinds.value),
+        (NeedleKind::Numbers, NeedleKind::Words)
     );
 }

@@ -210,3 +210,13 @@ fn helpers() {
     }
     assert_eq!(count, 322 - 28);
 }
+
+#[test]
+fn chinese_words_where_two_cuts_are_almost_equally_likely() {
+    let cases: Vec<Value> = lines(include_str!("data/jieba_close.jsonl"));
+    assert_eq!(cases.len(), 40);
+    for case in cases {
+        let words = segment(case["input"].as_str().unwrap());
+        assert_eq!(Value::from(words), case["output"]);
+    }
+}

@@ -22,9 +22,10 @@ use screening::{Screening, standard};
 /// choice among proposals: the best mask that the model believes in, that of a draw from the model, a
 /// random swap among promising ones, and a random step that asks no model at all.
 ///
-/// It starts with a screening (groups of variables set alone, whose masks are not of the
-/// space) and random masks; both are small shares of the budget. Without a budget to plan for, or with a
-/// free number of ones, there is no screening.
+/// It starts with a screening (groups of variables set alone, whose masks break the number of ones but
+/// keep the fixed variables) and random masks; both are small shares of the budget. Without a budget to
+/// plan for there is no screening; with a free number of ones, the masks of zeros and of ones take its
+/// place.
 ///
 /// ```
 /// use bosch_core::{Blocks, Evaluator, Mask, Portfolio, Space, from_fn, maximize};
@@ -112,11 +113,17 @@ impl Portfolio {
                 blocks.dim(),
             ));
         }
-        let screening = match space.is_counted() {
-            true => Screening::new(blocks, budget),
-            false => Screening::none(),
+        let (screening, mut queue) = match space.is_counted() {
+            true => {
+                let screening = Screening::new(blocks, &space, budget);
+                let masks = screening.masks();
+                (screening, masks)
+            }
+            false => (
+                Screening::none(),
+                [false, true].map(|all| space.filled(all)).to_vec(),
+            ),
         };
-        let mut queue = screening.masks();
         queue.reverse();
         Ok(Self {
             surrogate: Surrogate::new(blocks, space.share()),
@@ -135,7 +142,7 @@ impl Portfolio {
             extremes: (None, None),
             roulette: Roulette::new(ARMS.len()),
             pending: HashMap::new(),
-            radius: (space.dim() as f64 / 16.0).max(LEAST_RADIUS),
+            radius: first_radius(&space),
             space,
         })
     }
@@ -231,9 +238,10 @@ impl Portfolio {
         if let Some(expected) = self.screening.note(&trial.mask, trial.score) {
             self.expect(expected);
         }
-        match trial.mask.count_ones() {
-            0 => self.extremes.0 = Some(trial.score),
-            ones if ones == trial.mask.len() => self.extremes.1 = Some(trial.score),
+        let all = |value: bool| self.space.variables().all(|i| trial.mask.get(i) == value);
+        match (all(false), all(true)) {
+            (true, _) => self.extremes.0 = Some(trial.score),
+            (_, true) => self.extremes.1 = Some(trial.score),
             _ => return,
         }
         if let (Some(zeros), Some(ones)) = self.extremes {
@@ -244,6 +252,19 @@ impl Portfolio {
 
 /// The trust region never gets smaller than this.
 const LEAST_RADIUS: f64 = 1.5;
+
+fn most_radius(space: &Space) -> f64 {
+    (space.dim() as f64 / 4.0).max(LEAST_RADIUS)
+}
+
+/// Under a number of ones it starts as wide as it may get: the first masks know little, and far from them
+/// is more to gain than near. Where that number is free, one flip changes more, and it starts narrow.
+fn first_radius(space: &Space) -> f64 {
+    match space.is_counted() {
+        true => most_radius(space),
+        false => (space.dim() as f64 / 16.0).max(LEAST_RADIUS),
+    }
+}
 
 impl Optimizer for Portfolio {
     fn ask(&mut self, n: usize) -> Vec<Mask> {
@@ -272,9 +293,8 @@ impl Optimizer for Portfolio {
                 let better = trial.score > before;
                 self.stalled = if better { 0 } else { self.stalled + 1 };
                 self.roulette.reward(arm, better);
-                let most = (self.space.dim() as f64 / 4.0).max(LEAST_RADIUS);
                 let factor = if better { 1.5 } else { 0.93 };
-                self.radius = (self.radius * factor).clamp(LEAST_RADIUS, most);
+                self.radius = (self.radius * factor).clamp(LEAST_RADIUS, most_radius(&self.space));
             }
             self.improved |= trial.score > before && !trial.failed;
             if trial.score >= before && !trial.failed {
@@ -316,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn proposals_are_new_and_after_the_screening_of_the_space() {
+    fn proposals_are_new_keep_what_is_fixed_and_after_the_screening_are_of_the_space() {
         let space = Space::exactly(20, 7)
             .unwrap()
             .fix(&[(3, true), (4, false)])
@@ -326,7 +346,17 @@ mod tests {
         let screening = portfolio.queue.len();
         let asked = told(&mut portfolio, line, 100);
         assert!(screening > 0 && asked[screening..].iter().all(|mask| space.contains(mask)));
+        assert!(asked.iter().all(|mask| mask.get(3) && !mask.get(4)));
         assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
+    }
+
+    #[test]
+    fn a_free_number_of_ones_is_first_tried_at_none_and_at_all() {
+        let space = Space::any(8).fix(&[(2, true), (5, false)]).unwrap();
+        let blocks = Blocks::uniform(4, 2).unwrap();
+        let mut portfolio = Portfolio::new(space, &blocks, 40, 1).unwrap();
+        let text: Vec<String> = portfolio.ask(2).iter().map(Mask::to_string).collect();
+        assert_eq!(text, ["00100000", "11111011"]);
     }
 
     #[test]
@@ -372,10 +402,10 @@ mod tests {
         assert_eq!(
             text,
             [
-                "00000100101100100101",
                 "00100101100100100100",
-                "00100000100100101101",
-                "00100100100100100011"
+                "00100100100100110100",
+                "00100100100110100100",
+                "00101100100100100001"
             ]
         );
     }

@@ -3,7 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)] // each test uses a part of it; helpers of tests
 
 use bosch_core::lns::{Lns, Settings};
-use bosch_core::pareto::{self, ParetoSettings};
+use bosch_core::pareto::{self, HighestSettings, ParetoSettings};
 use bosch_core::{
     Blocks, Error, Evaluator, LocalSearch, Mask, Objective, Optimizer, Portfolio, Space,
     StagedSettings, maximize, staged,
@@ -23,19 +23,21 @@ pub fn solver(name: &str, space: &Space, budget: usize, seed: u64) -> Box<dyn Op
 }
 
 /// The solvers and the whole methods above them.
-pub const SEARCHES: [&str; 6] = [
+pub const SEARCHES: [&str; 7] = [
     "LocalSearch",
     "Lns",
     "Portfolio",
     "staged",
     "staged in batches of 4",
     "pareto",
+    "highest",
 ];
 
 /// What a search returns that does not depend on where it was interrupted: masks and scores.
 pub type Result<E> = std::result::Result<Vec<(Mask, f64)>, Error<E>>;
 
-/// Runs a search for half of the ones; `pareto` also for a quarter of them.
+/// Runs a search for half of the ones; `pareto` also for a quarter of them, `highest`
+/// for as many as it can.
 pub fn run<O: Objective>(
     name: &str,
     evaluator: &mut Evaluator<'_, O>,
@@ -47,6 +49,12 @@ pub fn run<O: Objective>(
     if name == "pareto" {
         let settings = ParetoSettings::new(&[0.25, 0.5], budget).seed(seed);
         let front = pareto::search(evaluator, &blocks, &settings)?;
+        let trials = front.trials.into_iter();
+        return Ok(trials.map(|trial| (trial.mask, trial.score)).collect());
+    }
+    if name == "highest" {
+        let settings = HighestSettings::new(0.8, budget).seed(seed);
+        let front = pareto::highest(evaluator, &blocks, &settings)?;
         let trials = front.trials.into_iter();
         return Ok(trials.map(|trial| (trial.mask, trial.score)).collect());
     }

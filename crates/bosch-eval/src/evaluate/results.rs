@@ -61,29 +61,27 @@ pub(crate) struct ResultsFile {
 
 impl ResultsFile {
     /// Opens or creates the file and reads the records of `task`; of several for a sample, the
-    /// last. The rest of a line that a killed process left is cut off.
+    /// last. The beginning of a record that a killed process left is cut off; whatever else is not
+    /// a record is refused and left alone.
     pub(crate) fn open(path: &Path, task: &str) -> Result<(Self, BTreeMap<usize, Record>)> {
         let io = || Error::io(path);
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io())?;
+        let mut file = lock(path).map_err(io())?;
         let mut records = BTreeMap::new();
         let mut complete = 0;
         let mut reader = BufReader::new(&file);
         for number in 1.. {
             let mut line = Vec::new();
             let length = reader.read_until(b'\n', &mut line).map_err(io())?;
-            if line.pop() != Some(b'\n') {
-                break; // the end, or half a line
+            if line.pop_if(|last| *last == b'\n').is_none() {
+                check_torn(path, number, &line, task)?;
+                break;
             }
             complete += length as u64;
-            let record: Record = parse_json_line(&String::from_utf8_lossy(&line))
-                .map_err(|error| Error::format(path, number, error))?;
+            let record: Record =
+                parse_json_line(&String::from_utf8_lossy(&line)).map_err(|error| {
+                    let problem = format!("expected a record of {task}, found none: {error}");
+                    Error::format(path, number, problem)
+                })?;
             if record.task != task {
                 let problem = format!("expected results of {task}, found those of {}", record.task);
                 return Err(Error::format(path, number, problem));
@@ -112,6 +110,29 @@ impl ResultsFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Opens or creates the file for this process alone.
+fn lock(path: &Path) -> std::io::Result<File> {
+    if path.exists() && !path.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(path)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// Refuses what stands behind the last line feed unless it is the beginning of a record of `task`.
+fn check_torn(path: &Path, number: usize, rest: &[u8], task: &str) -> Result<()> {
+    let start = format!("{{\"task\":{},\"index\":", serde_json::json!(task)).into_bytes();
+    if rest.starts_with(&start) || start.starts_with(rest) {
+        return Ok(());
+    }
+    let found: String = String::from_utf8_lossy(rest).chars().take(60).collect();
+    let problem = format!("expected a record of {task} or the beginning of one, found {found:?}");
+    Err(Error::format(path, number, problem))
 }
 
 /// 64-bit FNV-1a over prompt and settings, as hexadecimal digits.

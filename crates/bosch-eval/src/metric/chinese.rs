@@ -1,5 +1,7 @@
 //! Chinese words as the Python package jieba 0.42 cuts them, new words by its HMM included.
 
+mod model;
+
 use std::sync::LazyLock;
 
 use jieba_rs::Jieba;
@@ -7,12 +9,12 @@ use regex::Regex;
 
 use crate::text::constant_regex;
 
-static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+static JIEBA: LazyLock<Jieba> = LazyLock::new(model::jieba);
 
 /// The tokens of `text`; white space and punctuation are tokens of their own.
 ///
-/// One random text of 10 000 was cut otherwise than by jieba: in a run of one unknown character, where
-/// two cuts are almost equally likely.
+/// Of 100 000 random texts (9 million characters) none was cut otherwise than by jieba 0.42.1:
+/// `scripts/compare-scorers --words --count 100000 --seed 1`.
 ///
 /// ```
 /// assert_eq!(bosch_eval::segment("我们去了西湖"), ["我们", "去", "了", "西湖"]);

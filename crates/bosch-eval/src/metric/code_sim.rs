@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::difflib::{self, matching_characters};
+use super::difflib::matching_characters;
 use super::lcs::Matches;
-use crate::{Error, Result};
+use super::steps::Steps;
+use crate::Result;
 
 /// What fuzzywuzzy's `ratio` is computed with; its scores depend on what happens to be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,9 +21,10 @@ pub enum CodeSimBackend {
 ///
 /// The first line without a backtick, `#` or `//` counts, leading newlines aside.
 ///
-/// Cost: [`CodeSimBackend::Difflib`] is quadratic in the length of a line whose characters are
-/// each rarer than one in a hundred, or of less than 200 characters; linear otherwise.
-/// [`CodeSimBackend::Levenshtein`] is quadratic, 64 cells at a time.
+/// Cost: [`CodeSimBackend::Difflib`] is linear where each character of a line is more frequent than
+/// one in a hundred. Rarer ones, and lines of less than 200 characters, make it quadratic, and cubic
+/// at worst: some seconds for 14 000 characters. [`CodeSimBackend::Levenshtein`] is quadratic, 64
+/// cells at a time. [`Metric::score`](crate::Metric::score) refuses what takes long.
 ///
 /// ```
 /// use bosch_eval::{CodeSimBackend, code_sim_score};
@@ -31,11 +33,21 @@ pub enum CodeSimBackend {
 /// assert_eq!(code_sim_score(prediction, "return x", CodeSimBackend::Difflib), 1.0);
 /// ```
 pub fn code_sim_score(prediction: &str, ground_truth: &str, backend: CodeSimBackend) -> f64 {
-    ratio(first_code_line(prediction), ground_truth, backend)
+    code_sim_within(prediction, ground_truth, backend, &mut Steps::unlimited()).unwrap_or_default()
+}
+
+/// [`code_sim_score`], or an error if it takes more than `steps`.
+pub(crate) fn code_sim_within(
+    prediction: &str,
+    ground_truth: &str,
+    backend: CodeSimBackend,
+    steps: &mut Steps,
+) -> Result<f64> {
+    ratio(first_code_line(prediction), ground_truth, backend, steps)
 }
 
 /// The line of a prediction that [`code_sim_score`] compares.
-pub(crate) fn first_code_line(prediction: &str) -> &str {
+fn first_code_line(prediction: &str) -> &str {
     let mut lines = prediction.trim_start_matches('\n').split('\n');
     lines
         .find(|line| !line.contains(['`', '#']) && !line.contains("//"))
@@ -43,26 +55,27 @@ pub(crate) fn first_code_line(prediction: &str) -> &str {
 }
 
 /// fuzzywuzzy's `ratio` by 100: equal texts, empty ones included, are 1, an empty one else 0.
-fn ratio(a: &str, b: &str, backend: CodeSimBackend) -> f64 {
+fn ratio(a: &str, b: &str, backend: CodeSimBackend, steps: &mut Steps) -> Result<f64> {
     if a == b {
-        return 1.0;
+        return Ok(1.0);
     }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.is_empty() || b.is_empty() {
-        return 0.0;
+        return Ok(0.0);
     }
     let both = (a.len() + b.len()) as f64;
     // The same number in theory; in floating point each package rounds its own way.
     let ratio = match backend {
-        CodeSimBackend::Difflib => 2.0 * matching_characters(&a, &b) as f64 / both,
+        CodeSimBackend::Difflib => 2.0 * matching_characters(&a, &b, steps)? as f64 / both,
         CodeSimBackend::Levenshtein => {
-            1.0 - (both - 2.0 * common_subsequence(&a, &b) as f64) / both
+            1.0 - (both - 2.0 * common_subsequence(&a, &b, steps)? as f64) / both
         }
     };
-    (100.0 * ratio).round_ties_even() / 100.0
+    Ok((100.0 * ratio).round_ties_even() / 100.0)
 }
 
-fn common_subsequence(a: &[char], b: &[char]) -> usize {
+fn common_subsequence(a: &[char], b: &[char], steps: &mut Steps) -> Result<usize> {
+    steps.take(a.len().saturating_mul(2 * b.len().div_ceil(64)))?;
     let mut numbers = HashMap::new();
     let columns: Vec<usize> = b
         .iter()
@@ -72,32 +85,10 @@ fn common_subsequence(a: &[char], b: &[char]) -> usize {
         })
         .collect();
     let matches = Matches::new(&columns, numbers.len());
-    matches.length(
+    Ok(matches.length(
         a.iter()
             .map(|c| numbers.get(c).copied().unwrap_or(usize::MAX)),
-    )
-}
-
-/// Refuses lines whose score would take more than some ten seconds.
-pub(crate) fn check_cost(prediction: &str, truth: &str, backend: CodeSimBackend) -> Result<()> {
-    const MOST: usize = 200_000_000;
-    let (a, b) = (first_code_line(prediction), truth);
-    if a.len().saturating_mul(b.len()) <= MOST {
-        return Ok(());
-    }
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let cost = match backend {
-        CodeSimBackend::Difflib => difflib::cost(&a, &b),
-        CodeSimBackend::Levenshtein => a.len().saturating_mul(b.len()) / 64,
-    };
-    match cost {
-        0..=MOST => Ok(()),
-        _ => Err(Error::input(
-            "cost of comparing two lines",
-            format!("at most {MOST} steps"),
-            cost,
-        )),
-    }
+    ))
 }
 
 #[cfg(test)]

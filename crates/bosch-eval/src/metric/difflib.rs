@@ -3,15 +3,22 @@
 
 use std::collections::HashMap;
 
+use super::steps::Steps;
+use crate::Result;
+
 /// Total length of the matching blocks.
-pub(crate) fn matching_characters(a: &[char], b: &[char]) -> usize {
+///
+/// # Errors
+///
+/// If that takes more than `steps`.
+pub(crate) fn matching_characters(a: &[char], b: &[char], steps: &mut Steps) -> Result<usize> {
     let positions = Positions::new(a, b);
     let mut open = vec![(0, a.len(), 0, b.len())];
     let mut scratch = [vec![0; b.len() + 1], vec![0; b.len() + 1]];
     let mut matching = 0;
     while let Some((a_low, a_high, b_low, b_high)) = open.pop() {
         let ranges = (a_low..a_high, b_low..b_high);
-        let (i, j, size) = positions.longest_match(a, b, ranges, &mut scratch);
+        let (i, j, size) = positions.longest_match((a, b), ranges, &mut scratch, steps)?;
         if size > 0 {
             matching += size;
             if a_low < i && b_low < j {
@@ -22,17 +29,7 @@ pub(crate) fn matching_characters(a: &[char], b: &[char]) -> usize {
             }
         }
     }
-    matching
-}
-
-/// About how many steps [`matching_characters`] takes for one pass over its texts.
-pub(crate) fn cost(a: &[char], b: &[char]) -> usize {
-    let positions = Positions::new(a, b);
-    positions
-        .of
-        .iter()
-        .map(|list| list.map_or(1, |list| positions.lists[list].len()))
-        .sum()
+    Ok(matching)
 }
 
 /// For each character of `a`, where it is in `b`, unless it is popular there.
@@ -75,15 +72,16 @@ impl Positions {
     /// on both sides by whatever is equal.
     fn longest_match(
         &self,
-        a: &[char],
-        b: &[char],
+        (a, b): (&[char], &[char]),
         (a_range, b_range): (std::ops::Range<usize>, std::ops::Range<usize>),
         [lengths, next]: &mut [Vec<usize>; 2], // all 0; index j + 1
-    ) -> (usize, usize, usize) {
+        steps: &mut Steps,
+    ) -> Result<(usize, usize, usize)> {
         let mut best = (a_range.start, b_range.start, 0);
         let mut filled: &[usize] = &[];
         for i in a_range.clone() {
             let list = self.list(i, &b_range);
+            steps.take(8 + 3 * list.len())?;
             for &j in list {
                 let length = lengths[j] + 1;
                 next[j + 1] = length;
@@ -104,6 +102,6 @@ impl Positions {
         while i + size < a_range.end && j + size < b_range.end && a[i + size] == b[j + size] {
             size += 1;
         }
-        (i, j, size)
+        Ok((i, j, size))
     }
 }

@@ -3,18 +3,21 @@
 /// Where each symbol occurs in a sequence, as bits.
 pub(crate) struct Matches {
     length: usize,
-    /// One bit vector a symbol.
-    masks: Vec<Vec<u64>>,
+    /// For each symbol, the words of its bit vector that are not 0, each after its index.
+    masks: Vec<Vec<(usize, u64)>>,
 }
 
 impl Matches {
     /// The occurrences in `sequence` of the symbols `0..symbols`; larger ones match nothing.
     pub(crate) fn new(sequence: &[usize], symbols: usize) -> Self {
-        let words = sequence.len().div_ceil(64);
-        let mut masks = vec![vec![0; words]; symbols];
+        let mut masks: Vec<Vec<(usize, u64)>> = vec![Vec::new(); symbols];
         for (i, &symbol) in sequence.iter().enumerate() {
-            if let Some(mask) = masks.get_mut(symbol) {
-                mask[i / 64] |= 1 << (i % 64);
+            let Some(mask) = masks.get_mut(symbol) else {
+                continue;
+            };
+            match mask.last_mut() {
+                Some((word, bits)) if *word == i / 64 => *bits |= 1 << (i % 64),
+                _ => mask.push((i / 64, 1 << (i % 64))),
             }
         }
         Self {
@@ -30,13 +33,17 @@ impl Matches {
         let Some(mask) = self.masks.get(symbol) else {
             return;
         };
-        let mut carry = false;
-        for (word, &mask) in row.iter_mut().zip(mask) {
-            let matched = *word & mask;
-            let (sum, first) = word.overflowing_add(matched);
-            let (sum, second) = sum.overflowing_add(u64::from(carry));
-            carry = first || second;
-            *word = sum | (*word & !mask);
+        let (mut at, mut carry) = (0, false);
+        for &(word, bits) in mask.iter().chain([&(row.len(), 0)]) {
+            // Where nothing matches, only a carry changes anything.
+            while carry && at < word {
+                carry = add(&mut row[at], 0, carry);
+                at += 1;
+            }
+            if let Some(cell) = row.get_mut(word) {
+                carry = add(cell, bits, carry);
+            }
+            at = word + 1;
         }
     }
 
@@ -90,6 +97,14 @@ impl Matches {
         }
         found
     }
+}
+
+/// One word of the next row, and the carry.
+fn add(word: &mut u64, mask: u64, carry: bool) -> bool {
+    let (sum, first) = word.overflowing_add(*word & mask);
+    let (sum, second) = sum.overflowing_add(u64::from(carry));
+    *word = sum | (*word & !mask);
+    first || second
 }
 
 fn grows(row: &[u64], j: usize) -> bool {

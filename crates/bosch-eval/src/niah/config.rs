@@ -123,11 +123,12 @@ impl NeedleKind {
 }
 
 /// Where the needles of the asked keys stand.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
     /// As RULER draws it: in an essay different ones of 40 evenly spaced depths, else different
     /// lines.
+    #[default]
     Random,
     /// At this depth in percent, 0 the beginning and 100 the end; needles that nobody asks for are
     /// still drawn. For depth × length grids.
@@ -135,11 +136,12 @@ pub enum Depth {
 }
 
 /// Where in the essay a sample's text begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EssayStart {
     /// At a sentence drawn for each sample; the text goes round. Ours: short samples would
     /// otherwise all be about the same few sentences.
+    #[default]
     Random,
     /// At the first word, as in RULER.
     Beginning,
@@ -156,7 +158,7 @@ pub enum PromptForm {
     Text,
 }
 
-/// All that a sample's form depends on.
+/// All that a sample's form depends on. As JSON it also takes RULER's names, in brackets below.
 ///
 /// ```
 /// use bosch_eval::niah::{NiahConfig, Subtask};
@@ -167,26 +169,37 @@ pub enum PromptForm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NiahConfig {
     /// What surrounds the needles (`type_haystack`).
+    #[serde(alias = "type_haystack")]
     pub haystack: HaystackKind,
     /// What a key is (`type_needle_k`).
+    #[serde(alias = "type_needle_k")]
     pub key: NeedleKind,
     /// What a value is (`type_needle_v`).
+    #[serde(alias = "type_needle_v")]
     pub value: NeedleKind,
     /// Keys in the text (`num_needle_k`), at least `queries`.
+    #[serde(alias = "num_needle_k")]
     pub keys: usize,
     /// Values of each key (`num_needle_v`), at least 1.
+    #[serde(alias = "num_needle_v")]
     pub values: usize,
     /// Keys asked for (`num_needle_q`), at least 1.
+    #[serde(alias = "num_needle_q")]
     pub queries: usize,
     /// Bound on the tokens of the rendered prompt and `new_tokens` together (`max_seq_length`).
+    #[serde(alias = "max_seq_length")]
     pub max_tokens: usize,
     /// Tokens kept free for the answer (`tokens_to_generate`). RULER's value, 128, is the default.
+    #[serde(alias = "tokens_to_generate")]
     pub new_tokens: usize,
     /// Where the asked needles stand. [`Depth::Random`] is the default.
+    #[serde(default)]
     pub depth: Depth,
     /// Where the essay begins. [`EssayStart::Random`] is the default.
+    #[serde(default)]
     pub essay_start: EssayStart,
     /// How the prompt is put. [`PromptForm::Chat`] is the default.
+    #[serde(default)]
     pub form: PromptForm,
 }
 

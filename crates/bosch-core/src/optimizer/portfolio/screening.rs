@@ -2,6 +2,7 @@
 
 use crate::blocks::Blocks;
 use crate::mask::Mask;
+use crate::space::Space;
 
 /// The groups, and what is known of them.
 ///
@@ -12,7 +13,9 @@ use crate::mask::Mask;
 pub(super) struct Screening {
     groups: Vec<Vec<usize>>,
     scores: Vec<Option<f64>>,
-    dim: usize,
+    /// The masks with all variables at zero, and at one, but those that are fixed.
+    zeros: Mask,
+    ones: Mask,
 }
 
 /// The share of the budget that finer groups than whole blocks may take.
@@ -21,13 +24,16 @@ const FINE: f64 = 0.15;
 const COARSE: f64 = 0.33;
 
 impl Screening {
-    /// Each block in as many pieces as the budget allows; no groups if it does not allow one each.
-    pub(super) fn new(blocks: &Blocks, budget: usize) -> Self {
+    /// Each block in as many pieces as the budget allows, fixed variables left out; no groups if it does
+    /// not allow one each.
+    pub(super) fn new(blocks: &Blocks, space: &Space, budget: usize) -> Self {
         let pieces = (FINE * budget as f64) as usize / blocks.len();
         let coarse = blocks.len() as f64 <= COARSE * budget as f64;
+        let (zeros, ones) = (space.filled(false), space.filled(true));
+        let is_free = |i: &usize| zeros.get(*i) != ones.get(*i);
         let mut groups = Vec::new();
         for b in 0..blocks.len() {
-            let variables: Vec<usize> = blocks.range(b).collect();
+            let variables: Vec<usize> = blocks.range(b).filter(is_free).collect();
             let pieces = pieces.max(usize::from(coarse)).min(variables.len());
             if pieces > 0 {
                 groups.extend(
@@ -40,7 +46,8 @@ impl Screening {
         Self {
             scores: vec![None; groups.len()],
             groups,
-            dim: blocks.dim(),
+            zeros,
+            ones,
         }
     }
 
@@ -49,7 +56,8 @@ impl Screening {
         Self {
             groups: Vec::new(),
             scores: Vec::new(),
-            dim: 0,
+            zeros: Mask::zeros(0),
+            ones: Mask::zeros(0),
         }
     }
 
@@ -58,9 +66,9 @@ impl Screening {
         if self.groups.is_empty() {
             return Vec::new();
         }
-        let mut masks = vec![Mask::zeros(self.dim), Mask::filled(self.dim, true)];
+        let mut masks = vec![self.zeros.clone(), self.ones.clone()];
         for group in &self.groups {
-            let mut mask = Mask::zeros(self.dim);
+            let mut mask = self.zeros.clone();
             group.iter().for_each(|&i| mask.set(i, true));
             masks.push(mask);
         }
@@ -69,15 +77,15 @@ impl Screening {
 
     /// Takes note of a score; the expectation of each variable once the last group is known.
     pub(super) fn note(&mut self, mask: &Mask, score: f64) -> Option<Vec<f64>> {
-        let ones = mask.count_ones();
-        let same = |group: &Vec<usize>| group.len() == ones && group.iter().all(|&i| mask.get(i));
+        let flips = mask.hamming(&self.zeros);
+        let same = |group: &Vec<usize>| group.len() == flips && group.iter().all(|&i| mask.get(i));
         let at = self.groups.iter().position(same)?;
         self.scores[at] = Some(score);
         let scores: Vec<f64> = self.scores.iter().flatten().copied().collect();
         if scores.len() < self.groups.len() {
             return None;
         }
-        let mut expectations = vec![0.0; self.dim];
+        let mut expectations = vec![0.0; self.zeros.len()];
         for (group, expectation) in self.groups.iter().zip(standard(&scores)) {
             group.iter().for_each(|&i| expectations[i] = expectation);
         }
@@ -106,7 +114,7 @@ mod tests {
     fn groups_cover_each_variable_once_and_fit_the_budget() {
         for (budget, groups) in [(10, 0), (30, 6), (100, 12), (1000, 24)] {
             let blocks = Blocks::uniform(6, 4).unwrap();
-            let screening = Screening::new(&blocks, budget);
+            let screening = Screening::new(&blocks, &Space::any(24), budget);
             assert_eq!(screening.groups.len(), groups, "budget {budget}");
             let mut all: Vec<usize> = screening.groups.concat();
             all.sort();
@@ -116,7 +124,7 @@ mod tests {
 
     #[test]
     fn expectations_follow_the_scores_once_all_are_known() {
-        let mut screening = Screening::new(&Blocks::uniform(3, 2).unwrap(), 12);
+        let mut screening = Screening::new(&Blocks::uniform(3, 2).unwrap(), &Space::any(6), 12);
         let masks = screening.masks();
         assert_eq!(masks.len(), 5);
         assert_eq!(screening.note(&masks[2], -3.0), None);
@@ -124,6 +132,18 @@ mod tests {
         let expectations = screening.note(&masks[3], -2.0).unwrap();
         assert_eq!(expectations[0], expectations[1]);
         assert!(expectations[0] < expectations[2] && expectations[2] < expectations[4]);
+    }
+
+    #[test]
+    fn fixed_variables_keep_their_values_and_are_in_no_group() {
+        let space = Space::exactly(6, 3).unwrap();
+        let space = space.fix(&[(0, true), (4, false), (5, false)]).unwrap();
+        let mut screening = Screening::new(&Blocks::uniform(3, 2).unwrap(), &space, 10);
+        let masks: Vec<String> = screening.masks().iter().map(Mask::to_string).collect();
+        assert_eq!(masks, ["100000", "111100", "110000", "101100"]);
+        assert_eq!(screening.note(&"110000".parse().unwrap(), -1.0), None);
+        let expectations = screening.note(&"101100".parse().unwrap(), -2.0).unwrap();
+        assert!(expectations[1] > expectations[2] && expectations[2] == expectations[3]);
     }
 
     #[test]
