@@ -26,3 +26,22 @@ fn distance(rows: &Rows, sinks: i64) -> Tensor {
         .clamp_min(0)
         .to_kind(Kind::Float)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_is_that_of_the_nearest_nine_tenths_without_the_sinks() {
+        // Query 5 over keys 0..6: half on the sink; of the other half, 8 % lie on key 1 and 92 % on keys 3 to 5.
+        let attention = [0.5f32, 0.04, 0.0, 0.02, 0.24, 0.2];
+        let rows = Rows {
+            i: Tensor::from_slice(&[5i64]).unsqueeze(1),
+            j: Tensor::arange(6, (Kind::Int64, tch::Device::Cpu)),
+            logits: Tensor::from_slice(&attention).log().reshape([1, 1, 6]),
+        };
+        assert_eq!(distance(&rows, 1).double_value(&[0, 0]), 2.0);
+        // With the sink, nine tenths lie no nearer than on the sink itself.
+        assert_eq!(distance(&rows, 0).double_value(&[0, 0]), 5.0);
+    }
+}

@@ -44,3 +44,37 @@ fn is_far(rows: &Rows, window: i64) -> Tensor {
         .gt((1.0 / SHARE - 1.0f64).ln())
         .to_kind(Kind::Float)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_far_by_the_formula() {
+        // 30 keys: 16 sinks, 10 outside, a window of 4.
+        for (outside, far) in [(-3.0, false), (-1.5, true), (f64::NEG_INFINITY, false)] {
+            let logits: Vec<f32> = (0..30)
+                .map(|j| {
+                    if (16..26).contains(&j) {
+                        (outside + f64::from(j % 2)) as f32
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            // Outside the mean is `outside` + 1/2 and the variance 1/4; the local part is 20.
+            let bulk: f64 = 10.0 * (outside + 0.5 + 0.125).exp();
+            assert_eq!(20.0 / (20.0 + bulk) < 0.9, far);
+            let rows = Rows {
+                i: Tensor::from_slice(&[29i64]).unsqueeze(1),
+                j: Tensor::arange(30, (Kind::Int64, tch::Device::Cpu)),
+                logits: Tensor::from_slice(&logits).reshape([1, 1, 30]),
+            };
+            assert_eq!(
+                is_far(&rows, 4).double_value(&[0, 0]) == 1.0,
+                far,
+                "{outside}"
+            );
+        }
+    }
+}

@@ -89,3 +89,33 @@ impl Heads {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::Device;
+
+    #[test]
+    fn means_over_blocks_of_queries_are_those_over_all_of_them() {
+        tch::manual_seed(1);
+        let random = || Tensor::randn([2, 600, 8], (Kind::Float, Device::Cpu));
+        let (q, k) = (random(), random());
+        let expected = {
+            let logits = q.matmul(&k.transpose(1, 2)) / 8f64.sqrt();
+            let later = Tensor::ones([600, 600], (Kind::Bool, Device::Cpu)).triu(1);
+            let attention = logits
+                .masked_fill(&later, f64::NEG_INFINITY)
+                .softmax(-1, Kind::Float);
+            let j = Tensor::arange(600, (Kind::Float, Device::Cpu));
+            let place = attention.matmul(&j); // [2, 600]
+            place
+                .narrow(1, 150, 450)
+                .mean_dim([1i64].as_slice(), false, Kind::Double)
+        };
+        let heads = Heads { q, k, rule: None };
+        let mean = heads.mean(150, |rows| {
+            rows.attention().matmul(&rows.j.to_kind(Kind::Float))
+        });
+        assert!((mean - expected).abs().max().double_value(&[]) < 1e-3);
+    }
+}
