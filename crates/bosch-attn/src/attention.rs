@@ -132,7 +132,7 @@ impl Pattern {
 }
 
 /// `[queries, keys]`: 0 where the key is visible, −∞ elsewhere.
-fn additive_mask(rule: Rule, span: Span, kind: Kind, device: Device) -> Tensor {
+pub(crate) fn additive_mask(rule: Rule, span: Span, kind: Kind, device: Device) -> Tensor {
     let keys: Vec<i64> = span
         .key_positions()
         .map(|position| position as i64)

@@ -133,7 +133,7 @@ impl Attention {
     }
 
     /// Rotated queries `[N or tail, H, d]`, rotated keys and values `[N, G, d]`.
-    fn heads(&self, x: &Tensor, pass: &Pass) -> (Tensor, Tensor, Tensor) {
+    pub(crate) fn heads(&self, x: &Tensor, pass: &Pass) -> (Tensor, Tensor, Tensor) {
         let (h, g, d) = (self.query_heads, self.groups, self.head_dim);
         let split = |x: Tensor, heads: i64| x.unflatten(1, [heads, d].as_slice());
         let Some(tail) = pass.tail else {

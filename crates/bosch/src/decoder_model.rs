@@ -5,8 +5,8 @@ mod workers;
 use std::path::Path;
 
 use bosch_attn::{
-    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, ModelConfig,
-    Sample, Specials, Tokenizer, Window,
+    ChatEnd, ChatTemplate, Decoder, Error, HeadMask, LayerEvaluations, Message, Method,
+    ModelConfig, Ranking, Sample, Specials, Tokenizer, Window,
 };
 use bosch_core::Mask;
 use bosch_eval::{BoxError, Generation, Prompt, Question, TextModel, TokenCounter};
@@ -163,16 +163,28 @@ impl DecoderModel {
         self.earlier.saved += part.saved;
     }
 
-    fn prepare(&self, questions: &[Question]) -> Result<Prepared, Error> {
-        let samples = questions
-            .iter()
-            .map(|question| {
-                Ok(Sample {
-                    prompt: self.prompt_ids(&question.prompt)?,
-                    answer: self.tokenizer.encode(&question.answer)?,
-                })
+    /// Ranks the KV groups by a static method over questions and their answers, whatever mask is applied.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::rank`], and as [`prompt_ids`](Self::prompt_ids).
+    pub fn rank(&self, method: Method, questions: &[Question]) -> Result<Ranking, Error> {
+        self.decoder
+            .rank(method, &self.samples(questions)?, self.window)
+    }
+
+    fn samples(&self, questions: &[Question]) -> Result<Vec<Sample>, Error> {
+        let sample = |question: &Question| {
+            Ok(Sample {
+                prompt: self.prompt_ids(&question.prompt)?,
+                answer: self.tokenizer.encode(&question.answer)?,
             })
-            .collect::<Result<Vec<_>, Error>>()?;
+        };
+        questions.iter().map(sample).collect()
+    }
+
+    fn prepare(&self, questions: &[Question]) -> Result<Prepared, Error> {
+        let samples = self.samples(questions)?;
         let limit = self.reuse_limit / PREPARED_LISTS;
         let scorers = Scorers::new(&self.decoder, self.window, &samples, limit)?;
         Ok(Prepared {

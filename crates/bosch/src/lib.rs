@@ -12,8 +12,8 @@
 //!   `torch`, `DecoderModel` is ours.
 //! * [`select_heads`] runs the search and gives a [`Selection`]: the mask, its JSON, DuoAttention's
 //!   folder. [`NiahObjective`] is what it maximises.
-//! * [`LayerBaseline`] and [`compare_masks`] say whether the choice is good; [`kv_bytes`] what it
-//!   saves.
+//! * [`LayerBaseline`] and [`compare_masks`] say whether the choice is good, [`bootstrap_interval`] how sure that is;
+//!   [`kv_bytes`] what it saves; [`jaccard_distance`] and [`Turnover`] how alike choices are.
 //! * With the feature `plots`, [`plots`] draws masks, the convergence and the NIAH heat map as SVG.
 //!
 //! The crates behind it: [`core`] (the optimiser, for any binary black box), [`eval`] (benchmarks),
@@ -75,6 +75,7 @@
 //! # Ok::<(), bosch::core::Error>(())
 //! ```
 
+mod analysis;
 mod baselines;
 mod compare;
 #[cfg(feature = "torch")]
@@ -93,6 +94,7 @@ pub use bosch_attn as attn;
 pub use bosch_core as core;
 pub use bosch_eval as eval;
 
+pub use crate::analysis::{Turnover, bootstrap_interval, jaccard_distance};
 pub use crate::baselines::LayerBaseline;
 pub use crate::compare::{CompareSettings, Row, compare_masks, markdown_table};
 #[cfg(feature = "torch")]

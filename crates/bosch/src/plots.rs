@@ -1,12 +1,14 @@
-//! Pictures as SVG text: masks (layers × groups), the convergence of a search, scores by depth and length, and
-//! what a mask saves.
+//! Pictures as SVG text: masks (layers × groups), the convergence of a search, scores by depth and length, lines
+//! over an axis, and what a mask saves.
 
 mod convergence;
+mod lines;
 mod masks;
 mod niah_grid;
 mod savings;
 
 pub use convergence::{Curve, convergence_svg};
+pub use lines::lines_svg;
 pub use masks::masks_svg;
 pub use niah_grid::niah_grid_svg;
 pub use savings::{Saving, savings_svg};
